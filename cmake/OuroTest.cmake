@@ -1,0 +1,53 @@
+include_guard()
+
+if(NOT OURO_BUILD_TESTS)
+  function(ouro_test)
+  endfunction()
+  return()
+endif()
+
+enable_testing()
+include(GoogleTest)
+
+if(OURO_WASM)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/tools/wasm ${PROJECT_BINARY_DIR}/wasm_runtime)
+else()
+  # Built from source so that it carries the same sanitizers as the code under test.
+  set(OURO_GOOGLETEST_DIR /usr/src/googletest CACHE PATH "GoogleTest's sources")
+  set(INSTALL_GTEST OFF)
+  set(BUILD_GMOCK OFF)
+  add_subdirectory(${OURO_GOOGLETEST_DIR} ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL SYSTEM)
+  foreach(library gtest gtest_main)
+    target_compile_options(${library} PRIVATE -w)
+    if(OURO_SANITIZERS)
+      target_compile_options(${library} PRIVATE -fsanitize=${OURO_SANITIZERS})
+    endif()
+  endforeach()
+endif()
+
+# ouro_test(<name> [KIND unit|concurrent|golden] [LINK <target>...] SOURCES <file>... [NATIVE_SOURCES <file>...])
+#
+# Declares a test program in the one vocabulary of the tree (GoogleTest's; tools/wasm has the same macros
+# for wasm32) and registers each of its cases with ctest as <name>.<Suite>.<Case>. NATIVE_SOURCES need what wasm32
+# has not: exceptions, processes, libm as an oracle.
+function(ouro_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "LINK;SOURCES;NATIVE_SOURCES")
+  if(NOT arg_KIND)
+    set(arg_KIND unit)
+  endif()
+  if(NOT arg_KIND IN_LIST OURO_TEST_KINDS)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  if(NOT OURO_WASM)
+    target_sources(${name} PRIVATE ${arg_NATIVE_SOURCES})
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_LINK} ouro_strict)
+  if(OURO_WASM)
+    target_link_libraries(${name} PRIVATE ouro_wasm_test)
+  else()
+    target_link_libraries(${name} PRIVATE gtest_main)
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES LABELS ${arg_KIND} TIMEOUT 300
+                       DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+endfunction()
