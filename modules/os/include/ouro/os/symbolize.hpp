@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+// Names for addresses, and full unwinding. A target of its own (ouroboros::symbolize) because it needs libdw
+// and libunwind; native only. These functions may allocate from the process's heap, and describe_address
+// reads debug information from disk the first time: for reports, not for hot paths.
+namespace ouro::os {
+
+struct CodeLocation {
+    // Demangled; empty when unknown. Long names are cut.
+    char function[256] = {};
+    // Empty and 0 without debug information.
+    char file[256] = {};
+    unsigned line = 0;
+    // The program or shared library, and the address's offset in it; empty when the address is in none.
+    char module[256] = {};
+    std::size_t module_offset = 0;
+};
+
+// Says what code is at the address. Thread-safe. A return address points behind its call: pass the address
+// minus one to name the call's own line.
+[[nodiscard]] CodeLocation describe_address(const void* address) noexcept;
+
+// As capture_stack, with the unwind tables instead of frame pointers: complete, and slower.
+[[nodiscard]] std::size_t unwind_stack(std::span<void*> frames, unsigned skip = 0) noexcept;
+
+}  // namespace ouro::os

@@ -1,0 +1,124 @@
+#include "cgroup.hpp"
+
+#include "text_file.hpp"
+
+#include <array>
+#include <climits>
+#include <cstring>
+
+namespace ouro::os {
+namespace {
+
+// A path put together in place.
+class Path {
+public:
+    Path& append(std::string_view text) noexcept {
+        const std::size_t room = sizeof(text_) - 1 - size_;
+        const std::size_t count = text.size() < room ? text.size() : room;
+        std::memcpy(text_ + size_, text.data(), count);
+        size_ += count;
+        text_[size_] = '\0';
+        return *this;
+    }
+
+    // Drops the last part; false at the root.
+    bool to_parent(std::size_t root_size) noexcept {
+        while (size_ > root_size && text_[size_ - 1] != '/')
+            --size_;
+        if (size_ <= root_size) return false;
+        text_[--size_] = '\0';
+        return true;
+    }
+
+    [[nodiscard]] const char* c_str() const noexcept { return text_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+private:
+    char text_[PATH_MAX] = {};
+    std::size_t size_ = 0;
+};
+
+struct Hierarchy {
+    unsigned version;
+    const char* mount;  // below the root
+    const char* limit_file;
+    const char* usage_file;
+};
+
+// Version 2 is mounted at the root itself, or at `unified` beside version 1's hierarchies.
+constexpr Hierarchy kHierarchies[] = {
+    {2, "", "/memory.max", "/memory.current"},
+    {2, "/unified", "/memory.max", "/memory.current"},
+    {1, "/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes"},
+};
+
+// "max", or version 1's huge numbers, mean no limit.
+Expected<std::uint64_t> read_limit(const char* path) noexcept {
+    constexpr std::uint64_t kLargestRealLimit = std::uint64_t{1} << 60;
+    std::array<char, 64> buffer;
+    const auto text = read_text_file(path, buffer);
+    if (!text) return text.status();
+    if (text->starts_with("max")) return kNoLimit;
+    const auto limit = parse_number(*text);
+    if (!limit) return limit.status();
+    return *limit < kLargestRealLimit ? *limit : kNoLimit;
+}
+
+// The group's path in its hierarchy: "0::/path" for version 2, "4:memory:/path" for version 1.
+std::string_view group_path(std::string_view membership, unsigned version) noexcept {
+    while (!membership.empty()) {
+        const std::size_t end = membership.find('\n');
+        const std::string_view line = membership.substr(0, end);
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (second != std::string_view::npos) {
+            const std::string_view controllers = line.substr(first + 1, second - first - 1);
+            const bool unified = controllers.empty();
+            const bool memory = controllers == "memory" || controllers.starts_with("memory,") ||
+                                controllers.find(",memory") != std::string_view::npos;
+            if (version == 2 ? unified : memory) return line.substr(second + 1);
+        }
+        if (end == std::string_view::npos) break;
+        membership.remove_prefix(end + 1);
+    }
+    return {};
+}
+
+Expected<CgroupMemory> read_hierarchy(const Hierarchy& hierarchy, std::string_view group,
+                                      const char* root) noexcept {
+    Path path;
+    path.append(root).append(hierarchy.mount);
+    const std::size_t root_size = path.size();
+    // Inside a container the group's own path may not be visible; the mount then shows the group itself.
+    if (group != "/") path.append(group);
+    Expected<std::uint64_t> usage = Status::not_found;
+    CgroupMemory memory{.version = hierarchy.version};
+    do {
+        Path limit_path = path;
+        const auto limit = read_limit(limit_path.append(hierarchy.limit_file).c_str());
+        if (!limit && limit.status() != Status::not_found) return limit.status();
+        if (limit && *limit < memory.limit_bytes) memory.limit_bytes = *limit;
+        Path usage_path = path;
+        if (!usage) usage = read_number(usage_path.append(hierarchy.usage_file).c_str());
+    } while (path.to_parent(root_size));
+    if (!usage) return usage.status();
+    memory.usage_bytes = *usage;
+    return memory;
+}
+
+}  // namespace
+
+Expected<CgroupMemory> read_cgroup_memory(const char* membership, const char* root) noexcept {
+    std::array<char, 8192> buffer;
+    const auto text = read_text_file(membership, buffer);
+    if (!text) return text.status() == Status::not_found ? Status::not_supported : text.status();
+    for (const Hierarchy& hierarchy : kHierarchies) {
+        const std::string_view group = group_path(*text, hierarchy.version);
+        if (group.empty()) continue;
+        const auto memory = read_hierarchy(hierarchy, group, root);
+        if (memory || memory.status() != Status::not_found) return memory;
+    }
+    return Status::not_supported;
+}
+
+}  // namespace ouro::os

@@ -1,0 +1,179 @@
+#include "fault_slots.hpp"
+
+#include "system_calls.hpp"
+
+#include <ouro/base/bits.hpp>
+#include <ouro/os/fault_tracker.hpp>
+#include <ouro/os/thread.hpp>
+
+#include <array>
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+namespace ouro::os {
+namespace {
+
+std::array<FaultSlot, FaultTracker::kMaxTrackers> slots;
+// Held while slots are claimed and freed, never in the handler.
+std::atomic<bool> slots_busy{false};
+
+// The handlers that stood where ours stands now, the newest last. A program may set its own after our first;
+// the next tracker then puts ours in front again. Entries never change once counted, because a handler may be
+// reading them.
+constexpr std::size_t kMaxReinstalls = 16;
+std::array<struct sigaction, kMaxReinstalls> previous_actions;
+std::atomic<std::size_t> previous_count{0};
+
+class SlotsLock {
+public:
+    SlotsLock() noexcept {
+        while (slots_busy.exchange(true, std::memory_order_acquire))
+            yield_thread();
+    }
+    ~SlotsLock() { slots_busy.store(false, std::memory_order_release); }
+    SlotsLock(const SlotsLock&) = delete;
+    SlotsLock& operator=(const SlotsLock&) = delete;
+};
+
+// A jump into tracked data faults like a write but would fault for ever if it were treated as one.
+bool is_write_fault(const siginfo_t& info, [[maybe_unused]] const void* context) noexcept {
+    if (info.si_code != SEGV_ACCERR) return false;
+#if defined(__x86_64__)
+    constexpr greg_t kWriteBit = 2;
+    return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0;
+#else
+    return true;
+#endif
+}
+
+bool note_fault(const std::byte* address) noexcept {
+    for (FaultSlot& slot : slots) {
+        if (slot.range().contains(address)) return slot.note_write(address);
+    }
+    return false;
+}
+
+// With the default action in place, the fault happens again on return and ends the process as it should.
+void end_by_default() noexcept {
+    struct sigaction standard = {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGSEGV, &standard, nullptr);
+}
+
+void pass_on(int signal, siginfo_t* info, void* context) noexcept {
+    // A handler that was set after ours may pass on to us in turn.
+    [[gnu::tls_model("initial-exec")]] static thread_local bool passing_on = false;
+    if (passing_on) return end_by_default();
+    passing_on = true;
+    const struct sigaction& previous = previous_actions[previous_count.load(std::memory_order_acquire) - 1];
+    if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
+        previous.sa_sigaction(signal, info, context);
+    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+        previous.sa_handler(signal);
+    } else {
+        end_by_default();
+    }
+    passing_on = false;
+}
+
+void handle_fault(int signal, siginfo_t* info, void* context) noexcept {
+    const int saved_error = errno;
+    const auto* address = static_cast<const std::byte*>(info->si_addr);
+    if (!is_write_fault(*info, context) || !note_fault(address)) pass_on(signal, info, context);
+    errno = saved_error;
+}
+
+}  // namespace
+
+GranuleRun FaultSlot::run_of(MemoryBlock part) const noexcept {
+    const auto offset = static_cast<std::size_t>(part.data - begin_.load());
+    const unsigned shift = granule_shift_.load();
+    return {offset >> shift, (offset + part.size) >> shift};
+}
+
+MemoryBlock FaultSlot::block_of(GranuleRun run) const noexcept {
+    const unsigned shift = granule_shift_.load();
+    return {begin_.load() + (run.first << shift), (run.end - run.first) << shift};
+}
+
+GranuleRun FaultSlot::next_written(GranuleRun within) const noexcept {
+    const GranuleFlag* flags = flags_.load();
+    std::size_t first = within.first;
+    while (first < within.end && flags[first].load(std::memory_order_acquire) == 0)
+        ++first;
+    std::size_t end = first;
+    while (end < within.end && flags[end].load(std::memory_order_acquire) != 0)
+        ++end;
+    return {first, end};
+}
+
+void FaultSlot::set_flags(GranuleRun run, bool written) noexcept {
+    GranuleFlag* flags = flags_.load();
+    for (std::size_t granule = run.first; granule < run.end; ++granule) {
+        flags[granule].store(written ? 1 : 0, std::memory_order_release);
+    }
+}
+
+bool FaultSlot::note_write(const std::byte* address) noexcept {
+    const MemoryBlock all = range();
+    const std::size_t granule = static_cast<std::size_t>(address - all.data) >> granule_shift_.load();
+    const MemoryBlock block = block_of({granule, granule + 1});
+    set_flags({granule, granule + 1}, true);
+    constexpr int kOpen = PROT_READ | PROT_WRITE;
+    if (attempt(OsCall::protect_memory, [&] { return ::mprotect(block.data, block.size, kOpen); }) == 0)
+        return true;
+    // Out of mappings: opening everything needs none more.
+    set_flags(run_of(all), true);
+    return attempt(OsCall::protect_memory, [&] { return ::mprotect(all.data, all.size, kOpen); }) == 0;
+}
+
+Expected<FaultSlot*> claim_fault_slot(MemoryBlock range, std::size_t granule_bytes,
+                                      GranuleFlag* flags) noexcept {
+    const SlotsLock lock;
+    FaultSlot* free_slot = nullptr;
+    for (FaultSlot& slot : slots) {
+        if (slot.range().size == 0) {
+            if (free_slot == nullptr) free_slot = &slot;
+        } else if (slot.range().overlaps(range)) {
+            return Status::already_tracked;
+        }
+    }
+    if (free_slot == nullptr) return Status::capacity_exhausted;
+    free_slot->flags_ = flags;
+    free_slot->granule_shift_ = log2_floor(granule_bytes);
+    free_slot->begin_ = range.data;
+    free_slot->size_ = range.size;
+    return free_slot;
+}
+
+void free_fault_slot(FaultSlot& slot) noexcept {
+    const SlotsLock lock;
+    slot.size_ = 0;
+    slot.begin_ = nullptr;
+}
+
+Status install_fault_handler() noexcept {
+    const SlotsLock lock;
+    struct sigaction current = {};
+    if (attempt(OsCall::set_signal_handler, [&] { return ::sigaction(SIGSEGV, nullptr, &current); }) != 0) {
+        return status_of_error(errno);
+    }
+    if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == handle_fault) return Status::ok;
+    const std::size_t count = previous_count.load(std::memory_order_relaxed);
+    if (count == kMaxReinstalls) return Status::capacity_exhausted;
+    previous_actions[count] = current;
+    previous_count.store(count + 1, std::memory_order_release);
+    struct sigaction action = {};
+    action.sa_sigaction = handle_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    const int result =
+        attempt(OsCall::set_signal_handler, [&] { return ::sigaction(SIGSEGV, &action, nullptr); });
+    if (result == 0) return Status::ok;
+    previous_count.store(count, std::memory_order_release);
+    return status_of_error(errno);
+}
+
+}  // namespace ouro::os

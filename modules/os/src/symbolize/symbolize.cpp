@@ -1,0 +1,119 @@
+#include <ouro/os/symbolize.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <cxxabi.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
+
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
+namespace ouro::os {
+namespace {
+
+template <std::size_t kSize>
+void copy_cut(char (&target)[kSize], const char* source) noexcept {
+    if (source == nullptr) return;
+    const std::size_t length = ::strnlen(source, kSize - 1);
+    std::memcpy(target, source, length);
+    target[length] = '\0';
+}
+
+void copy_demangled(char (&target)[256], const char* mangled) noexcept {
+    if (mangled == nullptr) return;
+    int failure = 0;
+    char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &failure);
+    copy_cut(target, failure == 0 && plain != nullptr ? plain : mangled);
+    std::free(plain);
+}
+
+// libdw's session over this process. It is not safe for several threads, hence the lock around it.
+class DebugInfo {
+public:
+    DebugInfo() noexcept { session_ = ::dwfl_begin(&callbacks_); }
+    ~DebugInfo() {
+        if (session_ != nullptr) ::dwfl_end(session_);
+    }
+    DebugInfo(const DebugInfo&) = delete;
+    DebugInfo& operator=(const DebugInfo&) = delete;
+
+    void describe(Dwarf_Addr address, CodeLocation& location) noexcept {
+        Dwfl_Module* module = module_at(address);
+        if (module == nullptr) return;
+        Dwarf_Addr start = 0;
+        copy_cut(location.module,
+                 ::dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr));
+        location.module_offset = static_cast<std::size_t>(address - start);
+        copy_demangled(location.function, ::dwfl_module_addrname(module, address));
+        Dwfl_Line* line = ::dwfl_module_getsrc(module, address);
+        if (line == nullptr) return;
+        int number = 0;
+        copy_cut(location.file, ::dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr));
+        location.line = number > 0 ? static_cast<unsigned>(number) : 0;
+    }
+
+private:
+    // Libraries may have been loaded since the last look.
+    Dwfl_Module* module_at(Dwarf_Addr address) noexcept {
+        if (session_ == nullptr) return nullptr;
+        if (Dwfl_Module* known = ::dwfl_addrmodule(session_, address)) return known;
+        ::dwfl_report_begin(session_);
+        ::dwfl_linux_proc_report(session_, ::getpid());
+        ::dwfl_report_end(session_, nullptr, nullptr);
+        return ::dwfl_addrmodule(session_, address);
+    }
+
+    char* debug_path_ = nullptr;
+    Dwfl_Callbacks callbacks_{::dwfl_linux_proc_find_elf, ::dwfl_standard_find_debuginfo, nullptr,
+                              &debug_path_};
+    Dwfl* session_ = nullptr;
+};
+
+class SpinLock {
+public:
+    explicit SpinLock(std::atomic<bool>& busy) noexcept : busy_(busy) {
+        while (busy_.exchange(true, std::memory_order_acquire))
+            ::usleep(50);
+    }
+    ~SpinLock() { busy_.store(false, std::memory_order_release); }
+    SpinLock(const SpinLock&) = delete;
+    SpinLock& operator=(const SpinLock&) = delete;
+
+private:
+    std::atomic<bool>& busy_;
+};
+
+}  // namespace
+
+CodeLocation describe_address(const void* address) noexcept {
+    static std::atomic<bool> busy{false};
+    const SpinLock lock(busy);
+    static DebugInfo debug_info;
+    CodeLocation location;
+    debug_info.describe(reinterpret_cast<std::uintptr_t>(address), location);
+    return location;
+}
+
+[[gnu::noinline]] std::size_t unwind_stack(std::span<void*> frames, unsigned skip) noexcept {
+    unw_context_t context;
+    unw_cursor_t cursor;
+    if (::unw_getcontext(&context) != 0 || ::unw_init_local(&cursor, &context) != 0) return 0;
+    std::size_t count = 0;
+    while (count < frames.size() && ::unw_step(&cursor) > 0) {
+        unw_word_t address = 0;
+        if (::unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || address == 0) break;
+        if (skip != 0) {
+            --skip;
+            continue;
+        }
+        frames[count++] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+    }
+    return count;
+}
+
+}  // namespace ouro::os

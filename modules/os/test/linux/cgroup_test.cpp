@@ -1,0 +1,129 @@
+#include "linux/cgroup.hpp"
+
+#include <ouro/os/memory_pressure.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::Status;
+namespace os = ouro::os;
+namespace fs = std::filesystem;
+
+// Lays out the kernel's files in a folder of its own.
+class Cgroup : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = testing::TempDir() + "ouro_cgroup_XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        root_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(root_); }
+
+    void file(const std::string& name, const std::string& text) const {
+        fs::create_directories((root_ / name).parent_path());
+        std::ofstream(root_ / name) << text;
+    }
+    [[nodiscard]] ouro::Expected<os::CgroupMemory> read() const {
+        return os::read_cgroup_memory((root_ / "membership").c_str(), root_.c_str());
+    }
+
+    fs::path root_;
+};
+
+TEST_F(Cgroup, Version2TakesTheLowestLimitOnTheWayUp) {
+    file("membership", "0::/game/server\n");
+    file("game/server/memory.max", "max\n");
+    file("game/server/memory.current", "1000\n");
+    file("game/memory.max", "4096000\n");
+    file("game/memory.current", "2000\n");
+    const auto memory = read();
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(memory->version, 2U);
+    EXPECT_EQ(memory->limit_bytes, 4096000U);
+    EXPECT_EQ(memory->usage_bytes, 1000U);
+}
+
+TEST_F(Cgroup, Version2WithoutLimit) {
+    file("membership", "0::/\n");
+    file("memory.max", "max\n");
+    file("memory.current", "5\n");
+    ASSERT_TRUE(read());
+    EXPECT_EQ(read()->limit_bytes, os::kNoLimit);
+}
+
+TEST_F(Cgroup, Version1IsReadWhereItGovernsMemory) {
+    file("membership", "3:cpu,cpuacct:/a\n2:memory:/box\n0::/\n");
+    file("memory/box/memory.limit_in_bytes", "1048576\n");
+    file("memory/box/memory.usage_in_bytes", "4096\n");
+    file("memory/memory.limit_in_bytes", "9223372036854771712\n");
+    const auto memory = read();
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(memory->version, 1U);
+    EXPECT_EQ(memory->limit_bytes, 1048576U);
+    EXPECT_EQ(memory->usage_bytes, 4096U);
+}
+
+// In a container, the path named in the list exists outside only; the mount shows the group itself.
+TEST_F(Cgroup, AnInvisiblePathFallsBackToTheMount) {
+    file("membership", "0::/outside/only\n");
+    file("memory.max", "777\n");
+    file("memory.current", "7\n");
+    ASSERT_TRUE(read());
+    EXPECT_EQ(read()->limit_bytes, 777U);
+}
+
+TEST_F(Cgroup, DamageAndAbsenceAreTold) {
+    EXPECT_EQ(read().status(), Status::not_supported);
+    file("membership", "0::/\n");
+    EXPECT_EQ(read().status(), Status::not_supported);
+    file("memory.max", "lots\n");
+    file("memory.current", "5\n");
+    EXPECT_EQ(read().status(), Status::corrupt_data);
+    file("membership", "::::\n\n:");
+    EXPECT_EQ(read().status(), Status::not_supported);
+    file("membership", "no colons at all");
+    EXPECT_EQ(read().status(), Status::not_supported);
+}
+
+TEST(MemoryStalls, AreParsed) {
+    const auto stalls = os::parse_stalls(
+        "some avg10=1.50 avg60=0.25 avg300=100.00 total=12345\nfull avg10=0.00 avg60=0.00 avg300=0.00 "
+        "total=0\n");
+    ASSERT_TRUE(stalls);
+    EXPECT_DOUBLE_EQ(stalls->some.percent_10s, 1.5);
+    EXPECT_DOUBLE_EQ(stalls->some.percent_60s, 0.25);
+    EXPECT_DOUBLE_EQ(stalls->some.percent_300s, 100.0);
+    EXPECT_EQ(stalls->some.total_us, 12345U);
+    EXPECT_EQ(stalls->full.total_us, 0U);
+}
+
+TEST(MemoryStalls, DamageIsTold) {
+    EXPECT_EQ(os::parse_stalls("").status(), Status::corrupt_data);
+    EXPECT_EQ(os::parse_stalls("some avg10=1\n").status(), Status::corrupt_data);
+    EXPECT_EQ(
+        os::parse_stalls("some avg10=x avg60=0 avg300=0 total=0\nfull avg10=0 avg60=0 avg300=0 total=0\n")
+            .status(),
+        Status::corrupt_data);
+    EXPECT_EQ(
+        os::parse_stalls("some avg10=101 avg60=0 avg300=0 total=0\nfull avg10=0 avg60=0 avg300=0 total=0\n")
+            .status(),
+        Status::corrupt_data);
+}
+
+TEST(MemoryPressure, TheRealSourcesAnswerOrSayWhyNot) {
+    const auto memory = os::system_memory();
+    ASSERT_TRUE(memory);
+    EXPECT_GT(memory->total_bytes, 0U);
+    const auto group = os::cgroup_memory();
+    EXPECT_TRUE(group || group.status() == Status::not_supported);
+    const auto stalls = os::memory_stalls();
+    EXPECT_TRUE(stalls || stalls.status() == Status::not_supported);
+}
+
+}  // namespace

@@ -1,0 +1,204 @@
+#include "mapping_table.hpp"
+#include "tracking_support.hpp"
+
+#include <ouro/os/capabilities.hpp>
+#include <ouro/os/fault_injection.hpp>
+#include <ouro/os/fault_tracker.hpp>
+#include <ouro/os/huge_pages.hpp>
+#include <ouro/os/kernel_tracker.hpp>
+#include <ouro/os/memory_object.hpp>
+#include <ouro/os/memory_pressure.hpp>
+#include <ouro/os/numa.hpp>
+#include <ouro/os/reservation.hpp>
+#include <ouro/os/thread.hpp>
+
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::Status;
+using ouro::os::OsCall;
+namespace os = ouro::os;
+namespace inject = ouro::os::fault_injection;
+
+struct Operation {
+    const char* name;
+    // Does the whole of something, undoes it, and returns the first failure.
+    Status (*run)();
+};
+
+Status reserve_and_commit() {
+    auto memory =
+        os::Reservation::create({.bytes = 8 * os::page_size(), .alignment = std::size_t{1} << 20}, 1);
+    if (!memory) return memory.status();
+    for (const Status step :
+         {memory->commit(0, 4 * os::page_size()).status(),
+          os::prefault(memory->block().sub(0, os::page_size())).status(),
+          os::protect(memory->block().sub(0, os::page_size()), os::Protection::read).status(),
+          memory->decommit(0, os::page_size()).status()}) {
+        if (step != Status::ok) return step;
+    }
+    return Status::ok;
+}
+
+Status reserve_aligned() {
+    const auto block = os::reserve({.bytes = os::page_size(), .alignment = std::size_t{1} << 20});
+    if (!block) return block.status();
+    // A failing release leaves the block to be released again.
+    const Status released = os::release(*block).status();
+    return released == Status::ok ? released : os::release(*block) ? released : Status::corrupt_data;
+}
+
+Status make_memory_object() {
+    auto object = os::MemoryObject::create(4 * os::page_size(), "sweep");
+    if (!object) return object.status();
+    if (const auto grown = object->grow(8 * os::page_size()); !grown) return grown.status();
+    auto place = os::Reservation::create({.bytes = object->size()});
+    if (!place) return place.status();
+    const auto mapping = object->map({.bytes = object->size()});
+    if (!mapping) return mapping.status();
+    return object->discard(0, os::page_size()).status();
+}
+
+Status track_by_kernel() {
+    auto memory = os::Reservation::create({.bytes = 4 * os::page_size()});
+    if (!memory) return memory.status();
+    if (const auto committed = memory->commit(0, memory->block().size); !committed) return committed.status();
+    auto tracker = os::KernelTracker::create();
+    if (!tracker) return tracker.status();
+    if (const auto added = tracker->add(memory->block()); !added) return added.status();
+    memory->block().data[0] = std::byte{1};
+    std::array<os::WrittenRange, 2> out;
+    if (const auto scanned = tracker->scan(memory->block(), out, os::AfterScan::rearm); !scanned) {
+        return scanned.status();
+    }
+    return tracker->remove(memory->block()).status();
+}
+
+Status track_by_faults() {
+    auto memory = os::Reservation::create({.bytes = 4 * os::page_size()});
+    if (!memory) return memory.status();
+    if (const auto committed = memory->commit(0, memory->block().size); !committed) return committed.status();
+    auto tracker = os::FaultTracker::create(memory->block(), os::page_size());
+    if (!tracker) return tracker.status();
+    memory->block().data[0] = std::byte{1};
+    std::array<os::WrittenRange, 2> out;
+    const auto scanned = tracker->scan(memory->block(), out, os::AfterScan::rearm);
+    if (!scanned) return scanned.status();
+    // Whatever failed in the handler, the write is there and reported.
+    return scanned->count >= 1 && memory->block().data[0] == std::byte{1} ? Status::ok : Status::corrupt_data;
+}
+
+Status use_huge_pages() {
+    const auto huge = os::allocate_huge(1, os::PageKind::reserved);
+    if (!huge) return huge.status();
+    const Status released = os::release_huge(*huge).status();
+    return released == Status::ok ? released : os::release_huge(*huge) ? released : Status::corrupt_data;
+}
+
+Status run_thread() {
+    auto thread = os::Thread::start([](void*) {}, nullptr, {.core = 0});
+    if (!thread) return thread.status();
+    thread->join();
+    return os::pin_this_thread(0).status();
+}
+
+Status ask_system() {
+    const os::Capabilities report = os::query_capabilities();
+    if (!report.memory) return report.memory.status();
+    int here = 0;
+    return os::numa_node_of(&here).status();
+}
+
+constexpr Operation kOperations[] = {
+    {"reserve_and_commit", reserve_and_commit},
+    {"reserve_aligned", reserve_aligned},
+    {"make_memory_object", make_memory_object},
+    {"track_by_kernel", track_by_kernel},
+    {"track_by_faults", track_by_faults},
+    {"use_huge_pages", use_huge_pages},
+    {"run_thread", run_thread},
+    {"ask_system", ask_system},
+};
+
+// Owned things end by unmapping; the kernel refuses that only when splitting needs one mapping too many,
+// which giving back a whole mapping never does.
+bool is_exempt(OsCall call) {
+    return call == OsCall::unmap_memory;
+}
+
+class FaultSweep : public testing::TestWithParam<Operation> {
+protected:
+    void SetUp() override { (void)GetParam().run(); }
+    void TearDown() override { inject::clear(); }
+};
+
+// Fails each use of each call in turn. The operation either gives a reason or did without the call; nothing
+// is left behind, and it works again afterwards.
+TEST_P(FaultSweep, EveryFailureIsCleanlyReported) {
+    const Operation& operation = GetParam();
+    unsigned failures = 0;
+    for (unsigned number = 0; number < os::kOsCallCount; ++number) {
+        const auto call = static_cast<OsCall>(number);
+        if (is_exempt(call)) continue;
+        for (std::uint64_t nth = 1;; ++nth) {
+            SCOPED_TRACE(std::string(operation.name) + ": use " + std::to_string(nth) + " of " +
+                         std::string(inject::name_of(call)));
+            Status status = Status::ok;
+            bool fired = false;
+            {
+                const os::testing_support::NoMappingLeak balanced;
+                inject::fail_nth(call, nth, ENOMEM);
+                status = operation.run();
+                fired = inject::has_fired();
+                inject::clear();
+            }
+            ASSERT_NE(status, Status::corrupt_data);
+            if (!fired) {
+                ASSERT_EQ(status, Status::ok);
+                break;
+            }
+            ++failures;
+            ASSERT_EQ(operation.run(), Status::ok);
+        }
+    }
+    EXPECT_GT(failures, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Os, FaultSweep, testing::ValuesIn(kOperations),
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
+
+TEST(FaultInjection, FailsTheNthUseOnce) {
+    inject::fail_nth(OsCall::map_memory, 2, ENOMEM);
+    const auto first = os::reserve({.bytes = 4096});
+    const auto second = os::reserve({.bytes = 4096});
+    const auto third = os::reserve({.bytes = 4096});
+    EXPECT_TRUE(inject::has_fired());
+    EXPECT_EQ(inject::uses(OsCall::map_memory), 3U);
+    inject::clear();
+    EXPECT_TRUE(first);
+    EXPECT_EQ(second.status(), Status::out_of_address_space);
+    EXPECT_TRUE(third);
+    EXPECT_TRUE(os::release(*first));
+    EXPECT_TRUE(os::release(*third));
+}
+
+TEST(FaultInjection, ErrorNumbersBecomeTheirStatus) {
+    const auto status_for = [](OsCall call, int error) {
+        inject::fail_nth(call, 1, error);
+        const Status status = os::MemoryObject::create(4096, "status").status();
+        inject::clear();
+        return status;
+    };
+    EXPECT_EQ(status_for(OsCall::create_memory_object, EMFILE), Status::too_many_files);
+    EXPECT_EQ(status_for(OsCall::create_memory_object, ENOSYS), Status::not_supported);
+    EXPECT_EQ(status_for(OsCall::resize_object, ENOMEM), Status::out_of_memory);
+    EXPECT_EQ(status_for(OsCall::resize_object, EFBIG), Status::size_overflow);
+    EXPECT_EQ(status_for(OsCall::seal_object, EPERM), Status::permission_denied);
+}
+
+}  // namespace
