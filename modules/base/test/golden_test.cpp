@@ -1,14 +1,14 @@
-// The same bits everywhere: these values must come out of every compiler, optimisation level and platform. A change of
-// one of them changes every recorded simulation and needs a decision record that says why.
+// The same bits everywhere: these values must come out of every compiler, optimisation level and platform. A
+// change of one of them changes every recorded simulation and needs a decision record that says why.
 #include "math_golden.hpp"
-
-#include <gtest/gtest.h>
 
 #include <ouro/base/hash.hpp>
 #include <ouro/base/random.hpp>
 
 #include <bit>
 #include <cstdint>
+
+#include <gtest/gtest.h>
 
 namespace {
 

@@ -1,4 +1,5 @@
 #include "kernel_abi.hpp"
+#include "system_calls.hpp"
 #include "text_file.hpp"
 #include "userfaultfd.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 void query_system(Capabilities& report) noexcept {
     utsname names{};
-    if (::uname(&names) != 0) return;
+    if (attempt(OsCall::query_system, [&] { return ::uname(&names); }) != 0) return;
     // Cut where it is longer than the field.
     (void)std::snprintf(report.system.data(), report.system.size(), "%.20s %.40s %.30s", names.sysname,
                         names.release, names.machine);
@@ -56,7 +57,8 @@ unsigned query_address_bits() noexcept {
         [](std::string_view line, void* context) {
             if (!line.starts_with("address sizes")) return true;
             const std::size_t comma = line.find(',');
-            const auto number = parse_number(comma == std::string_view::npos ? "" : line.substr(comma + 1));
+            const auto number =
+                parse_number(comma == std::string_view::npos ? "" : text_from(line, comma + 1));
             if (number && *number > 1) *static_cast<unsigned*>(context) = static_cast<unsigned>(*number) - 1;
             return false;
         },

@@ -68,15 +68,15 @@ Expected<std::uint64_t> read_limit(const char* path) noexcept {
 std::string_view group_path(std::string_view membership, unsigned version) noexcept {
     while (!membership.empty()) {
         const std::size_t end = membership.find('\n');
-        const std::string_view line = membership.substr(0, end);
+        const std::string_view line = text_until(membership, end);
         const std::size_t first = line.find(':');
         const std::size_t second = line.find(':', first + 1);
         if (second != std::string_view::npos) {
-            const std::string_view controllers = line.substr(first + 1, second - first - 1);
+            const std::string_view controllers = text_from(text_until(line, second), first + 1);
             const bool unified = controllers.empty();
             const bool memory = controllers == "memory" || controllers.starts_with("memory,") ||
                                 controllers.find(",memory") != std::string_view::npos;
-            if (version == 2 ? unified : memory) return line.substr(second + 1);
+            if (version == 2 ? unified : memory) return text_from(line, second + 1);
         }
         if (end == std::string_view::npos) break;
         membership.remove_prefix(end + 1);

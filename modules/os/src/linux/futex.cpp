@@ -1,3 +1,5 @@
+#include "system_calls.hpp"
+
 #include <ouro/os/futex.hpp>
 
 #include <cerrno>
@@ -27,8 +29,10 @@ WaitOutcome wait_on(const std::atomic<std::uint32_t>& word, std::uint32_t expect
     timeout.tv_sec = static_cast<time_t>(timeout_ns / kNsPerSecond);
     timeout.tv_nsec = static_cast<long>(timeout_ns % kNsPerSecond);
     const timespec* limit = timeout_ns == kForever ? nullptr : &timeout;
-    if (::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0) == 0)
-        return WaitOutcome::woken;
+    const long result = attempt(OsCall::wait_on_word, [&] {
+        return ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0);
+    });
+    if (result == 0) return WaitOutcome::woken;
     switch (errno) {
         case EAGAIN:
             return WaitOutcome::changed;

@@ -26,7 +26,7 @@ struct HugeByteCount {
         const std::size_t dash = line.find('-');
         const std::size_t colon = line.find(':');
         if (dash != std::string_view::npos && (colon == std::string_view::npos || dash < colon)) {
-            start_mapping(line.substr(0, dash), line.substr(dash + 1));
+            start_mapping(text_until(line, dash), text_from(line, dash + 1));
         } else if (overlap != 0) {
             add_field(line);
         }
@@ -48,7 +48,7 @@ struct HugeByteCount {
         for (const std::string_view key :
              {"AnonHugePages:", "ShmemPmdMapped:", "Private_Hugetlb:", "Shared_Hugetlb:"}) {
             if (!line.starts_with(key)) continue;
-            const auto kib = parse_number(line.substr(key.size()));
+            const auto kib = parse_number(text_from(line, key.size()));
             const std::size_t bytes = kib ? static_cast<std::size_t>(*kib * kKib) : 0;
             total += bytes < overlap ? bytes : overlap;
         }

@@ -25,8 +25,8 @@ Expected<std::uint64_t> kib_field(std::string_view text, std::string_view key) n
 Expected<std::string_view> value_of(std::string_view line, std::string_view key) noexcept {
     const std::size_t start = line.find(key);
     if (start == std::string_view::npos) return Status::corrupt_data;
-    const std::string_view rest = line.substr(start + key.size());
-    return rest.substr(0, rest.find(' '));
+    const std::string_view rest = text_from(line, start + key.size());
+    return text_until(rest, rest.find(' '));
 }
 
 Expected<double> percent_of(std::string_view line, std::string_view key) noexcept {

@@ -25,7 +25,7 @@ unsigned count_nodes(std::string_view online) noexcept {
     // e.g. "0", "0-3" or "0,2-3": the highest number is the last one.
     const std::size_t separator = online.find_last_of(",-");
     const auto last =
-        parse_number(separator == std::string_view::npos ? online : online.substr(separator + 1));
+        parse_number(separator == std::string_view::npos ? online : text_from(online, separator + 1));
     return last && *last < kMaxNodes ? static_cast<unsigned>(*last) + 1 : 1;
 }
 
@@ -55,7 +55,9 @@ unsigned numa_node_count() noexcept {
 unsigned current_numa_node() noexcept {
     unsigned core = 0;
     unsigned node = 0;
-    return ::syscall(SYS_getcpu, &core, &node, nullptr) == 0 ? node : 0;
+    const long result =
+        attempt(OsCall::query_core, [&] { return ::syscall(SYS_getcpu, &core, &node, nullptr); });
+    return result == 0 ? node : 0;
 }
 
 Expected<NumaOutcome> bind_to_numa_node(MemoryBlock block, unsigned node) noexcept {

@@ -28,7 +28,7 @@ std::string_view visit_lines(std::string_view text, LineVisitor visit, void* con
     for (;;) {
         const std::size_t end = text.find('\n');
         if (end == std::string_view::npos) return text;
-        if (!visit(text.substr(0, end), context)) {
+        if (!visit(text_until(text, end), context)) {
             stopped = true;
             return {};
         }
@@ -92,8 +92,8 @@ Expected<std::uint64_t> read_number(const char* path) noexcept {
 Expected<std::string_view> find_field(std::string_view text, std::string_view key) noexcept {
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
-        const std::string_view line = text.substr(0, end);
-        if (line.starts_with(key)) return line.substr(key.size());
+        const std::string_view line = text_until(text, end);
+        if (line.starts_with(key)) return text_from(line, key.size());
         if (end == std::string_view::npos) break;
         text.remove_prefix(end + 1);
     }

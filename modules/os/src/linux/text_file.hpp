@@ -2,12 +2,23 @@
 
 #include <ouro/base/expected.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 // Reading the kernel's small text files without allocating.
 namespace ouro::os {
+
+// The text up to and from a position; std::string_view::substr would throw for one behind the end, these give
+// what there is.
+[[nodiscard]] constexpr std::string_view text_until(std::string_view text, std::size_t end) noexcept {
+    return {text.data(), end < text.size() ? end : text.size()};
+}
+[[nodiscard]] constexpr std::string_view text_from(std::string_view text, std::size_t start) noexcept {
+    text.remove_prefix(start < text.size() ? start : text.size());
+    return text;
+}
 
 // The file's text, in the buffer; a file longer than the buffer is cut. Fails with not_found,
 // permission_denied, too_many_files or io_error.

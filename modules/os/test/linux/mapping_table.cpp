@@ -78,6 +78,10 @@ std::string MappingTable::rows_missing_in(const MappingTable& other) const {
 }
 
 NoMappingLeak::NoMappingLeak() {
+    mark();
+}
+
+void NoMappingLeak::mark() {
     before_.read();
 }
 

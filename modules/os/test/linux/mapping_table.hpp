@@ -48,7 +48,8 @@ public:
     NoMappingLeak(const NoMappingLeak&) = delete;
     NoMappingLeak& operator=(const NoMappingLeak&) = delete;
 
-    // What leaked so far, or empty.
+    // The same in two steps: remembers the mappings, and tells what changed since, or nothing.
+    static void mark();
     [[nodiscard]] static std::string difference();
 
 private:

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace symbolize_sample {
 
@@ -54,7 +54,7 @@ TEST(Symbolize, NamesTheModule) {
         ouro::os::describe_address(reinterpret_cast<const void*>(&symbolize_sample::outer_function));
     EXPECT_NE(std::string(location.module).find("symbolize_test"), std::string::npos);
     EXPECT_GT(location.module_offset, 0U);
-    const auto library = ouro::os::describe_address(reinterpret_cast<const void*>(&::gnu_get_libc_version));
+    const auto library = ouro::os::describe_address(reinterpret_cast<const void*>(&::getpagesize));
     EXPECT_NE(std::string(library.module).find("libc"), std::string::npos);
 }
 

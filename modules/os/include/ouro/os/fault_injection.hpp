@@ -13,7 +13,8 @@ inline constexpr bool kFaultInjection = true;
 inline constexpr bool kFaultInjection = false;
 #endif
 
-// Every call that the os module makes and that can fail.
+// Every call that the os module makes and that can fail in a way the module must answer. Not here: calls that
+// cannot fail with valid arguments (clock, yield, wake, join) and closing what is no longer needed.
 enum class OsCall : unsigned char {
     map_memory,
     unmap_memory,
@@ -35,6 +36,9 @@ enum class OsCall : unsigned char {
     set_affinity,
     get_affinity,
     set_signal_handler,
+    wait_on_word,
+    query_system,
+    query_core,
     grow_linear_memory,
     count_,
 };
