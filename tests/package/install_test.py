@@ -1,0 +1,112 @@
+"""Usage: install_test.py <cmake> <build folder> <compiler> <component>...
+
+Installs the libraries, moves the installed tree, and builds and runs a small outside project against it through
+find_package and through pkg-config.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CMAKE, BUILD, COMPILER = (sys.argv.pop(1) for _ in range(3))
+COMPONENTS = sys.argv[1:]
+del sys.argv[1:]
+OUTSIDE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "outside")
+
+
+def run(*command, environment=None):
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    return result.returncode, result.stdout
+
+
+class InstalledTree(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        first = os.path.join(cls.folder, "first place")
+        code, text = run(CMAKE, "--install", BUILD, "--prefix", first)
+        if code != 0:
+            raise AssertionError(text)
+        # Nothing installed may remember where it was installed first.
+        cls.prefix = os.path.join(cls.folder, "moved")
+        os.rename(first, cls.prefix)
+
+    def configure(self, *options):
+        build = tempfile.mkdtemp(dir=self.folder)
+        code, text = run(CMAKE, "-S", OUTSIDE, "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={COMPILER}",
+                         f"-DCMAKE_PREFIX_PATH={self.prefix}", *options)
+        return code, text, build
+
+    def assert_runs(self, program):
+        code, text = run(program)
+        self.assertEqual(code, 0, text)
+        self.assertEqual(text, "the installed library works\n")
+
+    def build_and_run(self, *options):
+        code, text, build = self.configure(*options)
+        self.assertEqual(code, 0, text)
+        code, text = run(CMAKE, "--build", build)
+        self.assertEqual(code, 0, text)
+        self.assert_runs(os.path.join(build, "outside"))
+
+    def test_find_package_with_components(self):
+        self.build_and_run("-DCOMPONENTS=base;os")
+
+    def test_find_package_loads_what_a_component_needs(self):
+        self.build_and_run("-DCOMPONENTS=os")
+
+    def test_find_package_without_components(self):
+        self.build_and_run("-DCOMPONENTS=")
+
+    def test_every_component_can_be_found_and_linked(self):
+        for component in COMPONENTS:
+            with self.subTest(component):
+                code, text, _ = self.configure(f"-DCOMPONENTS={component}", f"-DONLY_FIND={component}")
+                self.assertEqual(code, 0, text)
+                self.build_and_run(f"-DCOMPONENTS=os;{component}", f"-DALSO_LINK={component}")
+
+    def test_an_unknown_component_is_named(self):
+        code, text, _ = self.configure("-DCOMPONENTS=base;nonsense")
+        self.assertNotEqual(code, 0)
+        self.assertIn("ouroboros has no component 'nonsense'", text)
+        self.assertIn("base, os", " ".join(text.split()))
+
+    def test_an_unknown_optional_component_is_not_found(self):
+        code, text, _ = self.configure("-DCOMPONENTS=base", "-DOPTIONAL=nonsense", "-DONLY_FIND=base")
+        self.assertEqual(code, 0, text)
+        self.assertIn("nonsense found: FALSE", text)
+
+    def test_another_version_is_refused(self):
+        code, text, _ = self.configure("-DVERSION=99.0", "-DCOMPONENTS=base")
+        self.assertNotEqual(code, 0)
+        self.assertIn("99.0", text)
+
+    def test_pkg_config(self):
+        found = [os.path.join(path, "") for path, _, names in os.walk(self.prefix) if "ouroboros.pc" in names]
+        self.assertEqual(len(found), 1, found)
+        environment = dict(os.environ, PKG_CONFIG_PATH=found[0])
+        code, flags = run("pkg-config", "--cflags", "--libs", "ouroboros", environment=environment)
+        self.assertEqual(code, 0, flags)
+        self.assertIn("-ffp-contract=off", flags)
+        program = os.path.join(self.folder, "by_pkg_config")
+        code, text = run(COMPILER, os.path.join(OUTSIDE, "main.cpp"), "-o", program, *flags.split())
+        self.assertEqual(code, 0, text)
+        self.assert_runs(program)
+
+    def test_nothing_installed_names_the_build(self):
+        source = os.path.dirname(os.path.dirname(os.path.dirname(OUTSIDE)))
+        for path, _, names in os.walk(self.prefix):
+            for name in names:
+                if name.endswith((".cmake", ".pc", ".hpp")):
+                    with open(os.path.join(path, name), encoding="utf-8") as file:
+                        text = file.read()
+                    self.assertNotIn(BUILD, text, name)
+                    self.assertNotIn(source, text, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
