@@ -1,0 +1,122 @@
+#include "harness/case.hpp"
+
+#include "harness/pinning.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace ouro::bench {
+
+Case::Case(Session& session, RowLabel label, const Unit& unit)
+    : session_(session), unit_(unit), plan_(session.default_plan()) {
+    common_.label = std::move(label);
+}
+
+std::size_t Case::add_candidate(std::string name, Work work) {
+    candidates_.push_back({std::move(name), std::move(work)});
+    return candidates_.size() - 1;
+}
+
+Case& Case::ours(Work work) {
+    ours_ = add_candidate("ours", std::move(work));
+    return *this;
+}
+
+Case& Case::peer(std::string name, std::string version, Work work, std::optional<Bar> own_bar) {
+    const std::size_t candidate = add_candidate(name, std::move(work));
+    peers_.push_back({std::move(name), std::move(version), candidate, own_bar, {}});
+    return *this;
+}
+
+Case& Case::missing_peer(std::string name, std::string how_to_get_it) {
+    peers_.push_back({std::move(name), {}, {}, {}, std::move(how_to_get_it)});
+    return *this;
+}
+
+Case& Case::bound(std::string name, Work work) {
+    common_.bound_name = name;
+    bound_ = add_candidate(std::move(name), std::move(work));
+    return *this;
+}
+
+Case& Case::bar(const Bar& bar) {
+    common_.bar = bar;
+    return *this;
+}
+
+Case& Case::note(std::string text) {
+    common_.note = std::move(text);
+    return *this;
+}
+
+Case& Case::operations(std::uint64_t count) {
+    plan_.operations = count;
+    return *this;
+}
+
+Case& Case::median() {
+    plan_.statistic = Statistic::median;
+    return *this;
+}
+
+Case& Case::different_results() {
+    plan_.same_results = false;
+    return *this;
+}
+
+Case& Case::on_any_core() {
+    pinned_ = false;
+    return *this;
+}
+
+std::string Case::statistic_text() const {
+    const bool minimum = plan_.statistic == Statistic::minimum;
+    return (minimum ? "min of " : "median of ") + std::to_string(plan_.rounds);
+}
+
+std::vector<Outcome> Case::measure_candidates() const {
+    const PinnedScope pinned(pinned_);
+    return run_alternating(candidates_, plan_, [this](unsigned round, const Candidate& candidate) {
+        session_.progress_.show(common_.label.suite + ": " + common_.label.name + ", " + candidate.name +
+                                ", round " + std::to_string(round) + "/" + std::to_string(plan_.rounds));
+    });
+}
+
+Row Case::row_against(const Peer& peer, const std::vector<Outcome>& outcomes) const {
+    Row row = common_;
+    row.statistic = statistic_text();
+    if (ours_) {
+        row.ours = unit_.value_of(outcomes[*ours_].ns);
+        row.memory_bytes = outcomes[*ours_].memory_bytes;
+    }
+    if (bound_) row.bound = unit_.value_of(outcomes[*bound_].ns);
+    row.peer = peer.name;
+    row.peer_version = peer.version;
+    if (peer.bar) row.bar = peer.bar;
+    if (!peer.note.empty()) row.note += (row.note.empty() ? "" : "; ") + peer.note;
+    if (peer.candidate) {
+        row.peer_value = unit_.value_of(outcomes[*peer.candidate].ns);
+        row.peer_memory_bytes = outcomes[*peer.candidate].memory_bytes;
+    }
+    return row;
+}
+
+void Case::run() {
+    std::vector<Outcome> outcomes;
+    try {
+        outcomes = measure_candidates();
+    } catch (const std::runtime_error& error) {
+        throw std::runtime_error(common_.label.suite + ": " + common_.label.name + ": " + error.what());
+    }
+    if (peers_.empty()) session_.add_row(row_against({}, outcomes));
+    for (const Peer& peer : peers_)
+        session_.add_row(row_against(peer, outcomes));
+}
+
+void Case::unavailable(std::string why) {
+    Row row = common_;
+    row.note = "not measured: " + std::move(why);
+    session_.add_row(std::move(row));
+}
+
+}  // namespace ouro::bench

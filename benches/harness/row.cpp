@@ -1,0 +1,29 @@
+#include "harness/row.hpp"
+
+namespace ouro::bench {
+
+std::optional<double> Row::ratio() const noexcept {
+    if (!ours || !peer_value || *peer_value == 0) return std::nullopt;
+    return *ours / *peer_value;
+}
+
+Met Row::met() const noexcept {
+    if (!bar) return Met::unknown;
+    const std::optional<double> judged = bar->of_ratio ? ratio() : ours;
+    if (!judged) return Met::unknown;
+    return bar->holds(*judged) ? Met::yes : Met::no;
+}
+
+std::string_view met_text(Met met) noexcept {
+    switch (met) {
+        case Met::yes:
+            return "true";
+        case Met::no:
+            return "false";
+        case Met::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+}  // namespace ouro::bench

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+namespace ouro::bench {
+
+// How the time of one operation is shown.
+struct Unit {
+    std::string_view name;
+    double ns_per_unit = 1;
+    // Not zero: the operation moves so many bytes, and the value is a rate, where more is better.
+    double bytes_per_operation = 0;
+
+    [[nodiscard]] constexpr double value_of(double ns) const noexcept {
+        return bytes_per_operation != 0 ? bytes_per_operation / ns : ns / ns_per_unit;
+    }
+};
+
+inline constexpr Unit kNanoseconds{"ns", 1};
+inline constexpr Unit kMicroseconds{"us", 1e3};
+inline constexpr Unit kMilliseconds{"ms", 1e6};
+
+[[nodiscard]] constexpr Unit gigabytes_per_second(double bytes_per_operation) noexcept {
+    return {"GB/s", 1, bytes_per_operation};
+}
+
+}  // namespace ouro::bench

@@ -1,0 +1,82 @@
+"""Usage: smoke_test.py <ouro-bench>: every suite runs, and its JSON has the promised shape. Nothing about speed."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.realpath(sys.argv.pop(1))
+MACHINE_KEYS = {"cpu": str, "cores": int, "memory_bytes": int, "kernel": str, "compiler": str, "build_type": str,
+                "page_bytes": int, "transparent_huge_pages": str, "date": str}
+ROW_KEYS = ("suite", "case", "unit", "ours", "peer", "peer_version", "peer_value", "ratio", "bar", "met")
+
+
+def call(*arguments):
+    return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+
+
+class Smoke(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def check_row(self, row):
+        for key in ROW_KEYS:
+            self.assertIn(key, row)
+        for key in ("suite", "case", "unit"):
+            self.assertTrue(row[key])
+        self.assertIn(row["met"], (True, False, "unknown"))
+        if row["ours"] is None:
+            self.assertIn("not measured", row["note"])
+        else:
+            self.assertGreater(row["ours"], 0)
+        if row["ours"] is not None and row["peer_value"]:
+            self.assertAlmostEqual(row["ratio"], row["ours"] / row["peer_value"])
+            self.assertTrue(row["peer_version"])
+        else:
+            self.assertIsNone(row["ratio"])
+        if row["bar"] is None:
+            self.assertEqual(row["met"], "unknown")
+
+    def test_every_suite_gives_rows_of_the_promised_shape(self):
+        listed = call("--list")
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        suites = {line.split()[0] for line in listed.stdout.splitlines()}
+        self.assertLessEqual({"base", "os"}, suites)
+
+        file = os.path.join(self.folder, "results.json")
+        run = call("--quick", "--json", file)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        with open(file, encoding="utf-8") as results:
+            machine, *rows = json.load(results)
+        for key, kind in MACHINE_KEYS.items():
+            self.assertIsInstance(machine[key], kind, key)
+        self.assertIs(machine["quick"], True)
+        self.assertEqual({row["suite"] for row in rows}, suites)
+        for row in rows:
+            with self.subTest(row["case"]):
+                self.check_row(row)
+        names = [(row["suite"], row["case"], row["peer"]) for row in rows]
+        self.assertEqual(len(names), len(set(names)), "two rows have the same name")
+        for line in run.stdout.splitlines():
+            self.assertLessEqual(len(line), 120, line)
+
+    def test_mistakes_are_refused_with_advice(self):
+        for arguments, advice in ((("no-such-suite",), "choose from: "), (("--rounds", "0"), "--rounds"),
+                                  (("--peers", os.path.join(self.folder, "nowhere")), "--peers"),
+                                  (("--no-such-option",), "--help")):
+            with self.subTest(arguments):
+                result = call(*arguments)
+                self.assertEqual(result.returncode, 2, result.stdout)
+                self.assertIn(advice, result.stderr)
+        result = call("base", "--json", os.path.join(self.folder, "nowhere", "results.json"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("give --json a file", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
