@@ -9,9 +9,7 @@ endif()
 enable_testing()
 include(GoogleTest)
 
-if(OURO_WASM)
-  add_subdirectory(${PROJECT_SOURCE_DIR}/tools/wasm ${PROJECT_BINARY_DIR}/wasm_runtime)
-else()
+if(NOT OURO_WASM)
   # Built from source so that it carries the same sanitizers as the code under test.
   set(OURO_GOOGLETEST_DIR /usr/src/googletest CACHE PATH "GoogleTest's sources")
   set(INSTALL_GTEST OFF)

@@ -12,7 +12,9 @@
 // zero_size. A function that fails has changed nothing, except where it says otherwise.
 //
 // In wasm32 a page is 64 KiB, memory comes from the one linear memory and never goes back to the host, and
-// protect answers not_supported for anything but read_write.
+// protect answers not_supported for anything but read_write. Touching pages that are not committed, guard
+// pages among them, is an error there that nothing notices: at most it traps, where the memory has not grown
+// that far.
 namespace ouro::os {
 
 enum class Protection : unsigned char { none, read, read_write };
