@@ -64,6 +64,9 @@ TEST(AssertDeath, AFailedExpectedHasNoValue) {
     const ouro::Expected<int> failed = ouro::Status::not_found;
     EXPECT_DEATH((void)failed.value(), "the value of a failed Expected was asked for");
     EXPECT_DEATH((void)ouro::Expected<int>(ouro::Status::ok), "a failure needs a reason");
+    const ouro::Expected<ouro::MemoryBlock> no_block = ouro::Status::out_of_memory;
+    EXPECT_DEATH((void)no_block.value(), "the value of a failed Expected was asked for");
+    EXPECT_DEATH((void)ouro::Expected<ouro::MemoryBlock>(ouro::Status::ok), "a failure needs a reason");
 }
 
 TEST(AssertDeath, AnOffsetPointerStaysInItsBase) {

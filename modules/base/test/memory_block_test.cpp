@@ -50,4 +50,19 @@ TEST(MemoryBlock, PartsKeepTheirPlace) {
     EXPECT_EQ(part.bytes().size(), 16U);
 }
 
+TEST(MemoryBlock, ExpectedOneIsNoLargerThanItself) {
+    std::array<std::byte, 8> storage;
+    const ouro::Expected<MemoryBlock> block = MemoryBlock{storage.data(), storage.size()};
+    ASSERT_TRUE(block);
+    EXPECT_EQ(block.status(), ouro::Status::ok);
+    EXPECT_EQ(block->size, storage.size());
+    EXPECT_EQ(*block, (MemoryBlock{storage.data(), storage.size()}));
+
+    const ouro::Expected<MemoryBlock> failure = ouro::Status::out_of_memory;
+    EXPECT_FALSE(failure);
+    EXPECT_EQ(failure.status(), ouro::Status::out_of_memory);
+    EXPECT_EQ(failure.value_or(*block), *block);
+    static_assert(sizeof(block) == sizeof(MemoryBlock));
+}
+
 }  // namespace

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <ouro/base/assert.hpp>
+#include <ouro/base/expected.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace ouro {
 
@@ -48,5 +50,48 @@ private:
         return reinterpret_cast<std::uintptr_t>(pointer);
     }
 };
+
+// A block or the reason why there is none, in the two words of the block itself: a failure is kept where the
+// size would be, behind a null address. So every allocation returns in two registers, through virtual calls
+// as well. A null block is therefore no value of its own. Stands here, so that whoever sees MemoryBlock sees
+// this too.
+template <>
+class [[nodiscard]] Expected<MemoryBlock> {
+public:
+    using value_type = MemoryBlock;
+
+    // Requires: status is not ok.
+    constexpr Expected(Status status) noexcept : block_{nullptr, static_cast<std::size_t>(status)} {
+        OURO_ASSERT(status != Status::ok, "a failure needs a reason");
+    }
+    // Requires: block is not null.
+    constexpr Expected(MemoryBlock block) noexcept : block_(block) {
+        OURO_DEBUG_ASSERT(!block.is_null(), "a null block is a failure, which needs a reason");
+    }
+
+    [[nodiscard]] constexpr bool has_value() const noexcept { return !block_.is_null(); }
+    explicit constexpr operator bool() const noexcept { return has_value(); }
+
+    // ok when there is a block.
+    [[nodiscard]] constexpr Status status() const noexcept {
+        return has_value() ? Status::ok : static_cast<Status>(block_.size);
+    }
+
+    [[nodiscard]] constexpr const MemoryBlock& value() const noexcept {
+        OURO_ASSERT(has_value(), "the value of a failed Expected was asked for");
+        return block_;
+    }
+    [[nodiscard]] constexpr const MemoryBlock& operator*() const noexcept { return value(); }
+    [[nodiscard]] constexpr const MemoryBlock* operator->() const noexcept { return &value(); }
+    [[nodiscard]] constexpr MemoryBlock value_or(MemoryBlock fallback) const noexcept {
+        return has_value() ? block_ : fallback;
+    }
+
+private:
+    MemoryBlock block_;
+};
+
+static_assert(sizeof(Expected<MemoryBlock>) == 2 * sizeof(void*) &&
+              std::is_trivially_copyable_v<Expected<MemoryBlock>>);
 
 }  // namespace ouro
