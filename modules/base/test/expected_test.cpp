@@ -74,6 +74,19 @@ TEST(Expected, CarriesMoveOnlyValues) {
     static_assert(!std::is_copy_constructible_v<Expected<MoveOnly>>);
 }
 
+// A failure must not turn into a value, nor a large number into a small one, without a word from the
+// compiler.
+TEST(Expected, TakesNothingThatLosesItsMeaning) {
+    static_assert(!std::is_constructible_v<Expected<bool>, Expected<int>>);
+    static_assert(!std::is_constructible_v<Expected<bool>, void*>);
+    static_assert(!std::is_constructible_v<Expected<unsigned>, unsigned long long>);
+    static_assert(!std::is_constructible_v<Expected<int>, double>);
+    static_assert(!std::is_constructible_v<Expected<MoveOnly>, int>);
+    static_assert(std::is_constructible_v<Expected<unsigned long long>, unsigned>);
+    static_assert(std::is_constructible_v<Expected<double>, float>);
+    SUCCEED();
+}
+
 TEST(Expected, OfATrivialValueIsTrivialToPass) {
     static_assert(std::is_trivially_copy_constructible_v<Expected<ouro::MemoryBlock>>);
     static_assert(std::is_trivially_destructible_v<Expected<ouro::MemoryBlock>>);

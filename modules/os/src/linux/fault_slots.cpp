@@ -7,6 +7,7 @@
 #include <ouro/os/thread.hpp>
 
 #include <array>
+#include <cstring>
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -48,11 +49,41 @@ bool is_write_fault(const siginfo_t& info, [[maybe_unused]] const void* context)
 #endif
 }
 
-bool note_fault(const std::byte* address) noexcept {
+// Handlers that may be using a slot or its flags; whoever frees a slot waits for them.
+std::atomic<unsigned> active_handlers{0};
+// A fault may be on its way while its slot is freed; the page is open by then, and the write only needs
+// another try.
+std::atomic<std::uint64_t> freed_slots{0};
+
+bool note_in_slot(const std::byte* address) noexcept {
+    active_handlers.fetch_add(1);
+    bool noted = false;
     for (FaultSlot& slot : slots) {
-        if (slot.range().contains(address)) return slot.note_write(address);
+        if (!slot.range().contains(address)) continue;
+        noted = slot.note_write(address);
+        break;
     }
-    return false;
+    active_handlers.fetch_sub(1);
+    return noted;
+}
+
+// True once per thread and freed slot.
+bool may_be_late() noexcept {
+    [[gnu::tls_model("initial-exec")]] static thread_local std::uint64_t last_seen = 0;
+    const std::uint64_t freed = freed_slots.load();
+    if (last_seen == freed) return false;
+    last_seen = freed;
+    return true;
+}
+
+// A handler that was set after ours may pass on to us in turn. The mark travels with the delivery, in bytes
+// that the kernel clears for each and nobody else uses; it is right even for handlers that leave by a jump.
+bool is_marked_as_passed_on(siginfo_t& info) noexcept {
+    constexpr std::uint64_t kMark = 0x4f55524f5041u;
+    std::byte* place = reinterpret_cast<std::byte*>(&info) + sizeof(siginfo_t) - sizeof(kMark);
+    const bool marked = std::memcmp(place, &kMark, sizeof(kMark)) == 0;
+    std::memcpy(place, &kMark, sizeof(kMark));
+    return marked;
 }
 
 // With the default action in place, the fault happens again on return and ends the process as it should.
@@ -63,10 +94,7 @@ void end_by_default() noexcept {
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
-    // A handler that was set after ours may pass on to us in turn.
-    [[gnu::tls_model("initial-exec")]] static thread_local bool passing_on = false;
-    if (passing_on) return end_by_default();
-    passing_on = true;
+    if (is_marked_as_passed_on(*info)) return end_by_default();
     const struct sigaction& previous = previous_actions[previous_count.load(std::memory_order_acquire) - 1];
     if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
         previous.sa_sigaction(signal, info, context);
@@ -75,13 +103,13 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
     } else {
         end_by_default();
     }
-    passing_on = false;
 }
 
 void handle_fault(int signal, siginfo_t* info, void* context) noexcept {
     const int saved_error = errno;
     const auto* address = static_cast<const std::byte*>(info->si_addr);
-    if (!is_write_fault(*info, context) || !note_fault(address)) pass_on(signal, info, context);
+    const bool noted = is_write_fault(*info, context) && (note_in_slot(address) || may_be_late());
+    if (!noted) pass_on(signal, info, context);
     errno = saved_error;
 }
 
@@ -101,32 +129,45 @@ MemoryBlock FaultSlot::block_of(GranuleRun run) const noexcept {
 GranuleRun FaultSlot::next_written(GranuleRun within) const noexcept {
     const GranuleFlag* flags = flags_.load();
     std::size_t first = within.first;
-    while (first < within.end && flags[first].load(std::memory_order_acquire) == 0)
+    while (first < within.end && flags[first].load() == GranuleState::armed)
         ++first;
     std::size_t end = first;
-    while (end < within.end && flags[end].load(std::memory_order_acquire) != 0)
+    while (end < within.end && flags[end].load() != GranuleState::armed)
         ++end;
     return {first, end};
 }
 
-void FaultSlot::set_flags(GranuleRun run, bool written) noexcept {
+void FaultSlot::change(GranuleRun run, GranuleState from, GranuleState to) noexcept {
     GranuleFlag* flags = flags_.load();
     for (std::size_t granule = run.first; granule < run.end; ++granule) {
-        flags[granule].store(written ? 1 : 0, std::memory_order_release);
+        GranuleState expected = from;
+        flags[granule].compare_exchange_strong(expected, to);
     }
 }
 
 bool FaultSlot::note_write(const std::byte* address) noexcept {
-    const MemoryBlock all = range();
-    const std::size_t granule = static_cast<std::size_t>(address - all.data) >> granule_shift_.load();
+    const std::size_t granule = static_cast<std::size_t>(address - range().data) >> granule_shift_.load();
     const MemoryBlock block = block_of({granule, granule + 1});
-    set_flags({granule, granule + 1}, true);
-    constexpr int kOpen = PROT_READ | PROT_WRITE;
-    if (attempt(OsCall::protect_memory, [&] { return ::mprotect(block.data, block.size, kOpen); }) == 0)
-        return true;
-    // Out of mappings: opening everything needs none more.
-    set_flags(run_of(all), true);
-    return attempt(OsCall::protect_memory, [&] { return ::mprotect(all.data, all.size, kOpen); }) == 0;
+    GranuleFlag& flag = flags_.load()[granule];
+    // Another thread is opening it: the write is simply tried again.
+    if (flag.exchange(GranuleState::opening) == GranuleState::opening) return true;
+    const int opened = attempt(OsCall::protect_memory,
+                               [&] { return ::mprotect(block.data, block.size, PROT_READ | PROT_WRITE); });
+    const bool done = opened == 0 || open_everything();
+    flag.store(GranuleState::open);
+    return done;
+}
+
+// Out of mappings: opening the whole range needs none more.
+bool FaultSlot::open_everything() noexcept {
+    const MemoryBlock all = range();
+    const GranuleRun run = run_of(all);
+    change(run, GranuleState::armed, GranuleState::opening_all);
+    change(run, GranuleState::open, GranuleState::opening_all);
+    const int opened = attempt(OsCall::protect_memory,
+                               [&] { return ::mprotect(all.data, all.size, PROT_READ | PROT_WRITE); });
+    change(run, GranuleState::opening_all, GranuleState::open);
+    return opened == 0;
 }
 
 Expected<FaultSlot*> claim_fault_slot(MemoryBlock range, std::size_t granule_bytes,
@@ -151,6 +192,9 @@ Expected<FaultSlot*> claim_fault_slot(MemoryBlock range, std::size_t granule_byt
 void free_fault_slot(FaultSlot& slot) noexcept {
     const SlotsLock lock;
     slot.size_ = 0;
+    freed_slots.fetch_add(1);
+    while (active_handlers.load() != 0)
+        yield_thread();
     slot.begin_ = nullptr;
 }
 

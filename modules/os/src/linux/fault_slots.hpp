@@ -11,7 +11,11 @@
 // of atomics, because a signal handler can neither lock nor allocate.
 namespace ouro::os {
 
-using GranuleFlag = std::atomic<std::uint8_t>;
+// What is known of a granule. Opening it takes a system call, during which a scan must neither miss the write
+// nor arm the granule for good: hence the states in between, which only the one who set them ends.
+enum class GranuleState : std::uint8_t { armed, open, opening, opening_all };
+
+using GranuleFlag = std::atomic<GranuleState>;
 static_assert(sizeof(GranuleFlag) == 1 && GranuleFlag::is_always_lock_free);
 
 // Granules [first, end) of a tracked range.
@@ -32,12 +36,15 @@ public:
 
     // The first run of written granules inside the given one; empty when there is none.
     [[nodiscard]] GranuleRun next_written(GranuleRun within) const noexcept;
-    void set_flags(GranuleRun run, bool written) noexcept;
+    // Moves the granules that are in state `from`, and leaves the others.
+    void change(GranuleRun run, GranuleState from, GranuleState to) noexcept;
 
     // In the signal handler: notes the write and opens the granule. False when the system does not let it.
     [[nodiscard]] bool note_write(const std::byte* address) noexcept;
 
 private:
+    [[nodiscard]] bool open_everything() noexcept;
+
     friend Expected<FaultSlot*> claim_fault_slot(MemoryBlock, std::size_t, GranuleFlag*) noexcept;
     friend void free_fault_slot(FaultSlot&) noexcept;
 
@@ -51,6 +58,7 @@ private:
 // Fails with already_tracked when the range overlaps another slot's, capacity_exhausted when all are taken.
 [[nodiscard]] Expected<FaultSlot*> claim_fault_slot(MemoryBlock range, std::size_t granule_bytes,
                                                     GranuleFlag* flags) noexcept;
+// Returns when no handler uses the slot or its flags any more.
 void free_fault_slot(FaultSlot& slot) noexcept;
 
 // Puts our handler in front of the one that is there; does nothing when it is there already.

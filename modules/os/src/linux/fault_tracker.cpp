@@ -86,17 +86,17 @@ Expected<void> FaultTracker::arm(MemoryBlock part) noexcept {
     const Status checked = check_part(part);
     if (checked != Status::ok) return checked;
     const GranuleRun run = slot_->run_of(part);
-    slot_->set_flags(run, false);
+    slot_->change(run, GranuleState::open, GranuleState::armed);
     const auto armed = protect(part, Protection::read);
     // What could not be armed is open, and counts as written.
-    if (!armed) slot_->set_flags(run, true);
+    if (!armed) slot_->change(run, GranuleState::armed, GranuleState::open);
     return armed;
 }
 
 Expected<void> FaultTracker::open(MemoryBlock part) noexcept {
     const Status checked = check_part(part);
     if (checked != Status::ok) return checked;
-    slot_->set_flags(slot_->run_of(part), true);
+    slot_->change(slot_->run_of(part), GranuleState::armed, GranuleState::open);
     return protect(part, Protection::read_write);
 }
 

@@ -10,6 +10,21 @@
 
 namespace ouro {
 
+template <class T>
+class Expected;
+
+template <class T>
+inline constexpr bool kIsExpected = false;
+template <class T>
+inline constexpr bool kIsExpected<Expected<T>> = true;
+
+// What an Expected<T> can be made of: anything that becomes a T by itself without losing bits. Not another
+// Expected, whose failure would become the value false.
+template <class U, class T>
+concept ExpectedValue = std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, Status> &&
+                        !kIsExpected<std::remove_cvref_t<U>> &&
+                        (!std::is_arithmetic_v<T> || requires(U&& value) { T{std::forward<U>(value)}; });
+
 // A value, or the Status that says why there is none. Asking a failed Expected for its value is a programming
 // error and asserts in every build; there is no exception and no default value behind it.
 //
@@ -29,9 +44,7 @@ public:
         OURO_ASSERT(status != Status::ok, "a failure needs a reason");
     }
 
-    template <class U = T>
-        requires std::constructible_from<T, U&&> && (!std::same_as<std::remove_cvref_t<U>, Expected>) &&
-                 (!std::same_as<std::remove_cvref_t<U>, Status>)
+    template <ExpectedValue<T> U = T>
     Expected(U&& value) noexcept : status_(Status::ok) {
         std::construct_at(&value_, std::forward<U>(value));
     }
