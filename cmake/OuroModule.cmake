@@ -1,4 +1,5 @@
 include_guard()
+include(GNUInstallDirs)
 
 # ouro_module(<name> [DEPENDS <earlier module>...] SOURCES <file>...)
 #
@@ -12,7 +13,7 @@ function(ouro_module name)
   add_library(ouroboros::${name} ALIAS ouro_${name})
   set_target_properties(ouro_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME ouroboros_${name})
   target_include_directories(ouro_${name}
-    PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE src)
   target_link_libraries(ouro_${name} PUBLIC ouro_contract PRIVATE $<BUILD_INTERFACE:ouro_strict>)
   foreach(dependency IN LISTS arg_DEPENDS)

@@ -52,6 +52,20 @@ TEST(VirtualMemory, RecommittedPagesReadZero) {
     EXPECT_TRUE(os::release(*block));
 }
 
+TEST(VirtualMemory, DiscardedPagesReadZeroAndStayCommitted) {
+    const auto block = os::reserve({.bytes = 4 * os::page_size()});
+    ASSERT_TRUE(block);
+    ASSERT_TRUE(os::commit(*block));
+    std::memset(block->data, 0xEF, block->size);
+    const MemoryBlock middle = block->sub(os::page_size(), 2 * os::page_size());
+    ASSERT_TRUE(os::discard(middle));
+    EXPECT_TRUE(is_zero(middle));
+    EXPECT_EQ(block->data[0], std::byte{0xEF});
+    middle.data[0] = std::byte{1};
+    EXPECT_EQ(middle.data[0], std::byte{1});
+    EXPECT_TRUE(os::release(*block));
+}
+
 TEST(VirtualMemory, HonoursAlignment) {
     for (std::size_t alignment = os::page_size(); alignment <= std::size_t{4} << 20; alignment *= 2) {
         const auto block = os::reserve({.bytes = os::page_size(), .alignment = alignment});
@@ -100,8 +114,8 @@ TEST(VirtualMemory, RefusesBadRanges) {
     const auto block = os::reserve({.bytes = 4 * os::page_size()});
     ASSERT_TRUE(block);
     using Operation = ouro::Expected<void> (*)(MemoryBlock) noexcept;
-    for (const Operation operation :
-         {Operation{os::commit}, Operation{os::decommit}, Operation{os::prefault}, Operation{os::release}}) {
+    for (const Operation operation : {Operation{os::commit}, Operation{os::decommit}, Operation{os::prefault},
+                                      Operation{os::discard}, Operation{os::release}}) {
         EXPECT_EQ(operation({block->data, 0}).status(), Status::zero_size);
         EXPECT_EQ(operation({nullptr, os::page_size()}).status(), Status::bad_address);
         EXPECT_EQ(operation({block->data + 1, os::page_size()}).status(), Status::bad_address);

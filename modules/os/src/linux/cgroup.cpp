@@ -84,6 +84,22 @@ std::string_view group_path(std::string_view membership, unsigned version) noexc
     return {};
 }
 
+// One group's own limit and usage; not_found where the group has no such files.
+Expected<CgroupMemory> read_group(const Hierarchy& hierarchy, const Path& group) noexcept {
+    Path limit_path = group;
+    Path usage_path = group;
+    const auto limit = read_limit(limit_path.append(hierarchy.limit_file).c_str());
+    const auto usage = read_number(usage_path.append(hierarchy.usage_file).c_str());
+    if (!usage) return usage.status();
+    if (!limit && limit.status() != Status::not_found) return limit.status();
+    return CgroupMemory{hierarchy.version, limit.value_or(kNoLimit), *usage};
+}
+
+std::uint64_t headroom_of(const CgroupMemory& group) noexcept {
+    return group.limit_bytes > group.usage_bytes ? group.limit_bytes - group.usage_bytes : 0;
+}
+
+// Of the group and those around it, the one that will be full first.
 Expected<CgroupMemory> read_hierarchy(const Hierarchy& hierarchy, std::string_view group,
                                       const char* root) noexcept {
     Path path;
@@ -91,19 +107,13 @@ Expected<CgroupMemory> read_hierarchy(const Hierarchy& hierarchy, std::string_vi
     const std::size_t root_size = path.size();
     // Inside a container the group's own path may not be visible; the mount then shows the group itself.
     if (group != "/") path.append(group);
-    Expected<std::uint64_t> usage = Status::not_found;
-    CgroupMemory memory{.version = hierarchy.version};
+    Expected<CgroupMemory> tightest = Status::not_found;
     do {
-        Path limit_path = path;
-        const auto limit = read_limit(limit_path.append(hierarchy.limit_file).c_str());
-        if (!limit && limit.status() != Status::not_found) return limit.status();
-        if (limit && *limit < memory.limit_bytes) memory.limit_bytes = *limit;
-        Path usage_path = path;
-        if (!usage) usage = read_number(usage_path.append(hierarchy.usage_file).c_str());
+        const auto here = read_group(hierarchy, path);
+        if (!here && here.status() != Status::not_found) return here;
+        if (here && (!tightest || headroom_of(*here) < headroom_of(*tightest))) tightest = here;
     } while (path.to_parent(root_size));
-    if (!usage) return usage.status();
-    memory.usage_bytes = *usage;
-    return memory;
+    return tightest;
 }
 
 }  // namespace

@@ -1,22 +1,28 @@
+#include "kernel_abi.hpp"
 #include "mappings.hpp"
 #include "page_range.hpp"
 #include "system_calls.hpp"
 #include "text_file.hpp"
+#include "userfaultfd.hpp"
 
 #include <ouro/os/huge_pages.hpp>
+#include <ouro/os/write_tracking.hpp>
 
 #include <array>
 #include <atomic>
 #include <string_view>
 
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 namespace ouro::os {
 namespace {
 
 constexpr std::uint64_t kKib = 1024;
 
-// Walks /proc/self/smaps: a line with addresses starts a mapping, the lines of counts behind it belong to it.
+// For kernels without PAGEMAP_SCAN: walks /proc/self/smaps, whose counts are of whole mappings. A line with
+// addresses starts a mapping, the lines of counts behind it belong to it.
 struct HugeByteCount {
     MemoryBlock range;
     std::size_t overlap = 0;
@@ -54,6 +60,38 @@ struct HugeByteCount {
         }
     }
 };
+
+// Asks the page tables themselves: exact for any part of a mapping.
+Expected<std::size_t> scan_huge_bytes(int pagemap, MemoryBlock block) noexcept {
+    std::array<WrittenRange, 64> found;
+    std::size_t total = 0;
+    abi::PagemapScan scan{};
+    scan.size = sizeof(scan);
+    scan.walk_end = reinterpret_cast<std::uintptr_t>(block.data);
+    scan.end = scan.walk_end + block.size;
+    scan.ranges = reinterpret_cast<std::uintptr_t>(found.data());
+    scan.range_count = found.size();
+    scan.required_categories = abi::kPageIsHuge;
+    scan.returned_categories = abi::kPageIsHuge;
+    while (scan.walk_end < scan.end) {
+        scan.start = scan.walk_end;
+        const long count =
+            attempt(OsCall::scan_pagemap, [&] { return long{::ioctl(pagemap, abi::kPagemapScan, &scan)}; });
+        if (count < 0) return status_of_error(errno);
+        for (long i = 0; i < count; ++i)
+            total += found[static_cast<std::size_t>(i)].block().size;
+    }
+    return total;
+}
+
+// Why the system gave no huge pages although it was asked and did not refuse.
+Status why_not_transparent() noexcept {
+    std::array<char, 128> buffer;
+    const auto mode = read_text_file("/sys/kernel/mm/transparent_hugepage/enabled", buffer);
+    const bool never = !mode || mode->find("[never]") != std::string_view::npos;
+    const bool disabled = ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0;
+    return never || disabled ? Status::not_supported : Status::no_huge_pages;
+}
 
 Expected<HugeBlock> allocate_reserved(std::size_t bytes) noexcept {
     constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB;
@@ -118,7 +156,7 @@ Expected<HugeBlock> allocate_huge(std::size_t bytes, PageKind asked) noexcept {
         report.page_bytes = huge_page_size();
     }
     if (report.reason == Status::ok && advice != Status::ok) report.reason = advice;
-    if (report.reason == Status::ok && report.huge_bytes < *rounded) report.reason = Status::no_huge_pages;
+    if (report.reason == Status::ok && report.huge_bytes < *rounded) report.reason = why_not_transparent();
     return HugeBlock{*block, report};
 }
 
@@ -140,6 +178,8 @@ Expected<void> advise_huge(MemoryBlock block, bool wanted) noexcept {
 Expected<std::size_t> huge_bytes_in(MemoryBlock block) noexcept {
     const Status range = check_pages(block);
     if (range != Status::ok) return range;
+    const auto pagemap = open_pagemap();
+    if (pagemap) return scan_huge_bytes(pagemap->get(), block);
     HugeByteCount count{.range = block};
     const auto read = for_each_line(
         "/proc/self/smaps",

@@ -39,6 +39,7 @@ static_assert(sizeof(PagemapScan) == 96);
 inline constexpr std::uint64_t kScanWriteProtect = 1U << 0;
 inline constexpr std::uint64_t kScanCheckAsync = 1U << 1;
 inline constexpr std::uint64_t kPageIsWritten = 1U << 1;
+inline constexpr std::uint64_t kPageIsHuge = 1U << 6;
 inline constexpr unsigned long kPagemapScan = _IOWR('f', 16, PagemapScan);
 
 }  // namespace ouro::os::abi

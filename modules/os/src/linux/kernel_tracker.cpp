@@ -73,7 +73,9 @@ Expected<KernelTracker> KernelTracker::create() noexcept {
 
 KernelTracker::KernelTracker(KernelTracker&& other) noexcept
     : fault_descriptor_(std::exchange(other.fault_descriptor_, -1)),
-      pagemap_descriptor_(std::exchange(other.pagemap_descriptor_, -1)) {}
+      pagemap_descriptor_(std::exchange(other.pagemap_descriptor_, -1)),
+      ranges_(other.ranges_),
+      range_count_(std::exchange(other.range_count_, 0)) {}
 
 KernelTracker& KernelTracker::operator=(KernelTracker&& other) noexcept {
     if (this != &other) {
@@ -88,30 +90,45 @@ KernelTracker::~KernelTracker() {
     if (pagemap_descriptor_ >= 0) ::close(pagemap_descriptor_);
 }
 
+Status KernelTracker::check_tracked(MemoryBlock range) const noexcept {
+    const Status checked = check_pages(range);
+    if (checked != Status::ok) return checked;
+    for (std::size_t i = 0; i < range_count_; ++i) {
+        if (ranges_[i].contains(range)) return Status::ok;
+    }
+    return Status::not_tracked;
+}
+
 Expected<void> KernelTracker::add(MemoryBlock range) noexcept {
     const Status checked = check_pages(range);
     if (checked != Status::ok) return checked;
+    // The kernel would take its own range again, and arming it would forget what was written.
+    for (std::size_t i = 0; i < range_count_; ++i) {
+        if (ranges_[i].overlaps(range)) return Status::already_tracked;
+    }
+    if (range_count_ == kMaxRanges) return Status::capacity_exhausted;
     uffdio_register request{.range = kernel_range(range), .mode = UFFDIO_REGISTER_MODE_WP, .ioctls = 0};
     if (control(fault_descriptor_, UFFDIO_REGISTER, request) != 0) {
         if (errno == EBUSY) return Status::already_tracked;
         if (errno == ENOMEM) return explain_no_memory(range);
-        return errno == EINVAL ? (is_mapped(range) ? Status::bad_address : Status::not_mapped)
-                               : status_of_error(errno);
+        if (errno == EINVAL) return is_mapped(range) ? Status::bad_address : Status::not_mapped;
+        return status_of_error(errno);
     }
+    ranges_[range_count_++] = range;
     const auto armed = arm(range);
-    if (!armed) {
-        uffdio_range undo = kernel_range(range);
-        [[maybe_unused]] const int undone = control(fault_descriptor_, UFFDIO_UNREGISTER, undo);
-    }
+    if (!armed) (void)remove(range);
     return armed;
 }
 
 Expected<void> KernelTracker::remove(MemoryBlock range) noexcept {
-    const Status checked = check_pages(range);
-    if (checked != Status::ok) return checked;
+    std::size_t index = 0;
+    while (index < range_count_ && ranges_[index] != range)
+        ++index;
+    if (index == range_count_) return Status::not_tracked;
     uffdio_range request = kernel_range(range);
-    if (control(fault_descriptor_, UFFDIO_UNREGISTER, request) == 0) return {};
-    return errno == EINVAL ? Status::not_tracked : status_of_error(errno);
+    if (control(fault_descriptor_, UFFDIO_UNREGISTER, request) != 0) return status_of_error(errno);
+    ranges_[index] = ranges_[--range_count_];
+    return {};
 }
 
 Expected<void> KernelTracker::arm(MemoryBlock range) noexcept {
@@ -123,7 +140,7 @@ Expected<void> KernelTracker::open(MemoryBlock range) noexcept {
 }
 
 Expected<void> KernelTracker::set_protection(MemoryBlock range, bool armed) noexcept {
-    const Status checked = check_pages(range);
+    const Status checked = check_tracked(range);
     if (checked != Status::ok) return checked;
     uffdio_writeprotect request{.range = kernel_range(range),
                                 .mode = armed ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
@@ -137,7 +154,7 @@ Expected<void> KernelTracker::set_protection(MemoryBlock range, bool armed) noex
 
 Expected<ScanResult> KernelTracker::scan(MemoryBlock range, std::span<WrittenRange> out,
                                          AfterScan after) noexcept {
-    const Status checked = check_pages(range);
+    const Status checked = check_tracked(range);
     if (checked != Status::ok) return checked;
     if (out.empty()) return Status::bad_argument;
     abi::PagemapScan scan{};

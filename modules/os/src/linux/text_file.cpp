@@ -18,7 +18,7 @@ Expected<std::size_t> read_some(int descriptor, std::span<char> buffer) noexcept
         const ssize_t count =
             attempt(OsCall::read_file, [&] { return ::read(descriptor, buffer.data(), buffer.size()); });
         if (count >= 0) return static_cast<std::size_t>(count);
-        if (errno != EINTR) return Status::io_error;
+        if (errno != EINTR) return errno == EOPNOTSUPP ? Status::not_supported : Status::io_error;
     }
 }
 

@@ -105,6 +105,7 @@ Expected<Thread> Thread::start(Entry entry, void* argument, const ThreadOptions&
         return ::pthread_create(&thread, attributes.get(), run_thread, &order);
     });
     if (error == EAGAIN) return Status::too_many_threads;
+    if (error == EINVAL) return Status::bad_argument;
     if (error != 0) return status_of_error(error);
     if (options.name != nullptr) name_thread(thread, options.name);
     while (order.taken.load(std::memory_order_acquire) == 0)

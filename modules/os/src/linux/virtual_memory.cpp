@@ -131,6 +131,14 @@ Expected<void> decommit(MemoryBlock block) noexcept {
     return make_reserved(block);
 }
 
+Expected<void> discard(MemoryBlock block) noexcept {
+    const Status range = check_pages(block);
+    if (range != Status::ok) return range;
+    if (attempt(OsCall::advise_memory, [&] { return ::madvise(block.data, block.size, MADV_DONTNEED); }) == 0)
+        return {};
+    return errno == ENOMEM ? Status::not_mapped : status_of_error(errno);
+}
+
 Expected<void> protect(MemoryBlock block, Protection protection) noexcept {
     return set_protection(block, native_protection(protection));
 }

@@ -8,6 +8,7 @@
 
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
+#include <link.h>
 #include <unistd.h>
 
 #define UNW_LOCAL_ONLY
@@ -26,6 +27,8 @@ void copy_cut(char (&target)[kSize], const char* source) noexcept {
 
 void copy_demangled(char (&target)[256], const char* mangled) noexcept {
     if (mangled == nullptr) return;
+    // Anything else that demangles is a C function whose name happens to be a type's code, such as `f`.
+    if (std::strncmp(mangled, "_Z", 2) != 0) return copy_cut(target, mangled);
     int failure = 0;
     char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &failure);
     copy_cut(target, failure == 0 && plain != nullptr ? plain : mangled);
@@ -58,10 +61,23 @@ public:
     }
 
 private:
-    // Libraries may have been loaded since the last look.
+    // How often libraries were loaded and unloaded: the same number means the same libraries.
+    static unsigned long long library_changes() noexcept {
+        unsigned long long changes = 0;
+        ::dl_iterate_phdr(
+            [](dl_phdr_info* info, std::size_t, void* count) {
+                *static_cast<unsigned long long*>(count) = info->dlpi_adds + info->dlpi_subs;
+                return 1;
+            },
+            &changes);
+        return changes;
+    }
+
     Dwfl_Module* module_at(Dwarf_Addr address) noexcept {
         if (session_ == nullptr) return nullptr;
-        if (Dwfl_Module* known = ::dwfl_addrmodule(session_, address)) return known;
+        const unsigned long long changes = library_changes();
+        if (changes == seen_changes_) return ::dwfl_addrmodule(session_, address);
+        seen_changes_ = changes;
         ::dwfl_report_begin(session_);
         ::dwfl_linux_proc_report(session_, ::getpid());
         ::dwfl_report_end(session_, nullptr, nullptr);
@@ -72,6 +88,7 @@ private:
     Dwfl_Callbacks callbacks_{::dwfl_linux_proc_find_elf, ::dwfl_standard_find_debuginfo, nullptr,
                               &debug_path_};
     Dwfl* session_ = nullptr;
+    unsigned long long seen_changes_ = 0;
 };
 
 class SpinLock {

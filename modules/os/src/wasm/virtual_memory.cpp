@@ -7,6 +7,7 @@
 #include <ouro/os/virtual_memory.hpp>
 
 #include <atomic>
+#include <cstring>
 
 namespace ouro::os {
 namespace {
@@ -109,6 +110,16 @@ Expected<void> decommit(MemoryBlock block) noexcept {
     const Status reserved = check_reserved(block);
     if (reserved == Status::ok) states.decommit(pages_of_block(block));
     return reserved;
+}
+
+// The host takes no memory back; what is left of the promise is that the pages read zero.
+Expected<void> discard(MemoryBlock block) noexcept {
+    const Status checked = check_pages(block);
+    if (checked != Status::ok) return checked;
+    const wasm::LockGuard guard(states_lock);
+    const Status committed = check_committed(block);
+    if (committed == Status::ok) std::memset(block.data, 0, block.size);
+    return committed;
 }
 
 Expected<void> protect(MemoryBlock block, Protection protection) noexcept {

@@ -32,6 +32,7 @@ TEST(BadInput, UnmappedPagesAreNamedAsSuch) {
     EXPECT_EQ(os::decommit(nothing).status(), Status::not_mapped);
     EXPECT_EQ(os::protect(nothing, os::Protection::read).status(), Status::not_mapped);
     EXPECT_EQ(os::prefault(nothing).status(), Status::not_mapped);
+    EXPECT_EQ(os::discard(nothing).status(), Status::not_mapped);
     EXPECT_EQ(os::advise_huge(nothing, true).status(), Status::not_mapped);
 }
 

@@ -36,7 +36,7 @@ protected:
     fs::path root_;
 };
 
-TEST_F(Cgroup, Version2TakesTheLowestLimitOnTheWayUp) {
+TEST_F(Cgroup, Version2TakesTheGroupWithTheLeastRoom) {
     file("membership", "0::/game/server\n");
     file("game/server/memory.max", "max\n");
     file("game/server/memory.current", "1000\n");
@@ -46,7 +46,12 @@ TEST_F(Cgroup, Version2TakesTheLowestLimitOnTheWayUp) {
     ASSERT_TRUE(memory);
     EXPECT_EQ(memory->version, 2U);
     EXPECT_EQ(memory->limit_bytes, 4096000U);
-    EXPECT_EQ(memory->usage_bytes, 1000U);
+    EXPECT_EQ(memory->usage_bytes, 2000U);
+    // A larger limit that neighbours have nearly filled counts before a smaller one with room.
+    file("memory.max", "8000000\n");
+    file("memory.current", "7999000\n");
+    EXPECT_EQ(read()->limit_bytes, 8000000U);
+    EXPECT_EQ(read()->usage_bytes, 7999000U);
 }
 
 TEST_F(Cgroup, Version2WithoutLimit) {

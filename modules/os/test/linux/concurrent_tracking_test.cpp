@@ -104,4 +104,38 @@ TEST(ConcurrentTracking, FaultsLoseNoWrite) {
     counters.run(*tracker);
 }
 
+// A fault may be on its way when its tracker ends; the writer must not notice.
+TEST(ConcurrentTracking, ATrackerMayEndWhileOthersWrite) {
+    struct Shared {
+        os::Reservation memory;
+        std::atomic<bool> stop{false};
+        std::atomic<std::uint64_t> writes{0};
+    } shared;
+    auto memory = os::Reservation::create({.bytes = 16 * os::page_size()});
+    ASSERT_TRUE(memory && memory->commit(0, memory->block().size));
+    shared.memory = *std::move(memory);
+    auto writer = Thread::start(
+        [](void* argument) {
+            auto& world = *static_cast<Shared*>(argument);
+            while (!world.stop.load(std::memory_order_relaxed)) {
+                for (std::size_t page = 0; page < 16; ++page) {
+                    os::testing_support::touch(world.memory.block(), os::page_size(), page);
+                }
+                world.writes.fetch_add(1, std::memory_order_relaxed);
+            }
+        },
+        &shared);
+    ASSERT_TRUE(writer);
+    for (int round = 0; round < 300; ++round) {
+        const auto tracker = os::FaultTracker::create(shared.memory.block(), os::page_size());
+        ASSERT_TRUE(tracker);
+        const std::uint64_t seen = shared.writes.load();
+        while (round % 10 == 0 && shared.writes.load() == seen)
+            os::yield_thread();
+    }
+    shared.stop = true;
+    writer->join();
+    EXPECT_GT(shared.writes.load(), 0U);
+}
+
 }  // namespace

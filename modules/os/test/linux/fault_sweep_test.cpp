@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <string>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 namespace {
@@ -40,6 +41,7 @@ Status reserve_and_commit() {
     for (const Status step :
          {memory->commit(0, 4 * os::page_size()).status(),
           os::prefault(memory->block().sub(0, os::page_size())).status(),
+          os::discard(memory->block().sub(0, os::page_size())).status(),
           os::protect(memory->block().sub(0, os::page_size()), os::Protection::read).status(),
           memory->decommit(0, os::page_size()).status()}) {
         if (step != Status::ok) return step;
@@ -63,6 +65,8 @@ Status make_memory_object() {
     if (!place) return place.status();
     const auto mapping = object->map({.bytes = object->size()});
     if (!mapping) return mapping.status();
+    const auto within = object->map({.bytes = object->size(), .within = place->block()});
+    if (!within) return within.status();
     return object->discard(0, os::page_size()).status();
 }
 
@@ -77,6 +81,10 @@ Status track_by_kernel() {
     std::array<os::WrittenRange, 2> out;
     if (const auto scanned = tracker->scan(memory->block(), out, os::AfterScan::rearm); !scanned) {
         return scanned.status();
+    }
+    for (const Status step :
+         {tracker->open(memory->block()).status(), tracker->arm(memory->block()).status()}) {
+        if (step != Status::ok) return step;
     }
     return tracker->remove(memory->block()).status();
 }
@@ -134,16 +142,25 @@ bool is_exempt(OsCall call) {
     return call == OsCall::unmap_memory;
 }
 
+int count_open_files() {
+    int count = 0;
+    for (int descriptor = 0; descriptor < 256; ++descriptor)
+        count += ::fcntl(descriptor, F_GETFD) >= 0 ? 1 : 0;
+    return count;
+}
+
 struct Outcome {
     Status status = Status::ok;
     bool fired = false;
     std::string left_behind;
+    int files_left_open = 0;
 };
 
 // Runs the operation with one use of one call failing. A leak shows up each time; a sanitizer's runtime that
 // happens to map a page of its own does not.
 Outcome run_failing(const Operation& operation, OsCall call, std::uint64_t nth) {
     Outcome outcome;
+    const int open_files = count_open_files();
     for (int attempt = 0; attempt < 3; ++attempt) {
         os::testing_support::NoMappingLeak::mark();
         inject::fail_nth(call, nth, ENOMEM);
@@ -153,6 +170,7 @@ Outcome run_failing(const Operation& operation, OsCall call, std::uint64_t nth) 
         outcome.left_behind = os::testing_support::NoMappingLeak::difference();
         if (outcome.left_behind.empty()) break;
     }
+    outcome.files_left_open = count_open_files() - open_files;
     return outcome;
 }
 
@@ -175,6 +193,7 @@ TEST_P(FaultSweep, EveryFailureIsCleanlyReported) {
                          std::string(inject::name_of(call)));
             const Outcome outcome = run_failing(operation, call, nth);
             ASSERT_EQ(outcome.left_behind, "");
+            ASSERT_EQ(outcome.files_left_open, 0);
             ASSERT_NE(outcome.status, Status::corrupt_data);
             if (!outcome.fired) {
                 ASSERT_EQ(outcome.status, Status::ok);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csetjmp>
 #include <memory>
 #include <set>
 #include <utility>
@@ -86,7 +87,8 @@ TEST_F(FaultTrackerTest, AgreesWithAModel) {
     SCOPED_TRACE("seed 12");
     track();
     ouro::Random random(kSeed);
-    for (int round = 0; round < 100; ++round) {
+    const int rounds = os::testing_support::is_long_run() ? 20'000 : 100;
+    for (int round = 0; round < rounds; ++round) {
         std::set<std::size_t> model;
         const std::uint32_t writes = random.below(30);
         for (std::uint32_t i = 0; i < writes; ++i) {
@@ -173,6 +175,29 @@ TEST_F(FaultTrackerTest, OtherFaultsStillEndTheProcess) {
     track();
     int* volatile nowhere = reinterpret_cast<int*>(16);
     EXPECT_DEATH(*nowhere = 1, "");
+}
+
+// A program that recovers from its own faults by a jump is served every time.
+TEST_F(FaultTrackerTest, AHandlerMayJumpOut) {
+    const int outcome = run_in_child([] {
+        static sigjmp_buf recovery;
+        struct sigaction action = {};
+        action.sa_handler = [](int) { siglongjmp(recovery, 1); };
+        ::sigaction(SIGSEGV, &action, nullptr);
+        auto memory = os::Reservation::create({.bytes = os::page_size()});
+        if (!memory || !memory->commit(0, os::page_size())) return 1;
+        const auto tracker = FaultTracker::create(memory->block(), os::page_size());
+        if (!tracker) return 2;
+        int* volatile nowhere = reinterpret_cast<int*>(16);
+        volatile int recovered = 0;
+        while (recovered < 3) {
+            if (sigsetjmp(recovery, 1) == 0) *nowhere = 1;
+            recovered = recovered + 1;
+        }
+        touch(memory->block(), os::page_size(), 0);
+        return 7;
+    });
+    EXPECT_EQ(outcome, 7);
 }
 
 TEST_F(FaultTrackerTest, OtherFaultsReachTheHandlerBefore) {

@@ -51,6 +51,24 @@ TEST(HugePagesReport, TransparentOnesAreGivenWhereTheSystemOffersThem) {
     EXPECT_TRUE(os::release_huge(*huge));
 }
 
+TEST(HugePagesReport, IsExactForPartOfAMapping) {
+    const os::Capabilities report = os::query_capabilities();
+    if (report.transparent_huge_pages < os::TransparentHugePages::madvise) {
+        GTEST_SKIP() << "needs transparent_huge_pages";
+    }
+    if (report.pagemap_scan != Status::ok) GTEST_SKIP() << "needs pagemap_scan";
+    const auto block = os::reserve({.bytes = std::size_t{8} << 20, .alignment = std::size_t{2} << 20});
+    ASSERT_TRUE(block);
+    ASSERT_TRUE(os::commit(*block));
+    ASSERT_TRUE(os::advise_huge(*block, true));
+    const ouro::MemoryBlock untouched = block->sub(0, block->size / 2);
+    const ouro::MemoryBlock touched = block->sub(block->size / 2, block->size / 2);
+    std::memset(touched.data, 1, touched.size);
+    EXPECT_EQ(os::huge_bytes_in(untouched).value_or(std::size_t{1}), 0U);
+    EXPECT_GT(os::huge_bytes_in(touched).value_or(std::size_t{0}), 0U);
+    ASSERT_TRUE(os::release(*block));
+}
+
 TEST(HugePagesReport, ReservedOnesAreMissedWithTheReason) {
     if (os::query_capabilities().huge_pages_free != 0) {
         SUCCEED();

@@ -119,7 +119,8 @@ TEST_F(KernelTrackerTest, AgreesWithAModel) {
     SCOPED_TRACE("seed 11");
     ASSERT_TRUE(tracker_.add(range()));
     ouro::Random random(kSeed);
-    for (int round = 0; round < 200; ++round) {
+    const int rounds = os::testing_support::is_long_run() ? 20'000 : 200;
+    for (int round = 0; round < rounds; ++round) {
         std::set<std::size_t> model;
         const std::uint32_t writes = random.below(60);
         for (std::uint32_t i = 0; i < writes; ++i) {
@@ -149,14 +150,24 @@ TEST_F(KernelTrackerTest, RefusesWhatItCannotTrack) {
     EXPECT_EQ(tracker_.add({range().data + 1, os::page_size()}).status(), Status::bad_address);
     ASSERT_TRUE(tracker_.add(range()));
     EXPECT_EQ(tracker_.scan(page, {}, AfterScan::rearm).status(), Status::bad_argument);
+    EXPECT_EQ(tracker_.remove(page).status(), Status::not_tracked);
     auto second = KernelTracker::create();
     ASSERT_TRUE(second);
     EXPECT_EQ(second->add(page).status(), Status::already_tracked);
+    EXPECT_EQ(second->arm(page).status(), Status::not_tracked);
+    EXPECT_EQ(second->scan(page, out, AfterScan::rearm).status(), Status::not_tracked);
     ASSERT_TRUE(tracker_.remove(range()));
     EXPECT_TRUE(second->add(page));
     const auto nothing = os::reserve({.bytes = os::page_size()});
     ASSERT_TRUE(nothing && os::release(*nothing));
     EXPECT_EQ(tracker_.add(*nothing).status(), Status::not_mapped);
+}
+
+TEST_F(KernelTrackerTest, AddingTwiceForgetsNothing) {
+    ASSERT_TRUE(tracker_.add(range()));
+    write(4);
+    EXPECT_EQ(tracker_.add(range()).status(), Status::already_tracked);
+    EXPECT_EQ(scan(AfterScan::rearm), Units{4});
 }
 
 TEST_F(KernelTrackerTest, LeavesNoMappingBehind) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <vector>
 
 namespace ouro::os::testing_support {
@@ -30,6 +31,11 @@ template <class Tracker>
         if (result->resume == nullptr) return units;
         rest = {result->resume, static_cast<std::size_t>(range.end() - result->resume)};
     }
+}
+
+// True in `./test --long`: random campaigns then take their time.
+[[nodiscard]] inline bool is_long_run() {
+    return std::getenv("OURO_TEST_LONG") != nullptr;
 }
 
 inline void touch(MemoryBlock range, std::size_t unit, std::size_t index) {

@@ -21,9 +21,10 @@ class FaultSlot;
 // range is opened and counts as written: slower, never wrong.
 //
 // The process's SIGSEGV handler is installed with the first tracker and stays; faults elsewhere go on to the
-// handler that was there before. A program that sets its own afterwards must pass on what it does not know, or
-// make its trackers later. A thread that blocks SIGSEGV must not write to a tracked range: the system would end
-// the process. One thread at a time calls a tracker; writers may write meanwhile, also while it is destroyed.
+// handler that was there before. A program that sets its own afterwards must pass on what it does not know,
+// or make its trackers later. A thread that blocks SIGSEGV must not write to a tracked range: the system
+// would end the process. One thread at a time calls a tracker; writers may write meanwhile, also while it is
+// destroyed.
 class FaultTracker {
 public:
     static constexpr std::size_t kDefaultGranule = std::size_t{64} << 10;

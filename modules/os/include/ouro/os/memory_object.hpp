@@ -19,7 +19,7 @@ struct MapRequest {
     // The exact address wanted, or null for any. Never replaces what is there: address_in_use.
     void* address = nullptr;
     // Instead of an address: a range of the caller's own reservation of exactly `bytes`, which the mapping
-    // takes over and gives back, reserved as before, when it ends.
+    // takes over and gives back, reserved as before, when it ends. Requires: the reservation lives longer.
     MemoryBlock within = {};
 };
 
@@ -67,7 +67,8 @@ public:
     // Raises the size to at least the given one. Fails with out_of_memory or size_overflow.
     Expected<void> grow(std::size_t bytes) noexcept;
 
-    // Returns the memory of whole pages to the system; they read zero afterwards, in every mapping.
+    // Returns the memory of whole pages to the system; they read zero afterwards, in every mapping. No
+    // tracker of writes notices.
     Expected<void> discard(std::size_t offset, std::size_t bytes) noexcept;
 
 private:

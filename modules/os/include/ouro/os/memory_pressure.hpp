@@ -21,7 +21,8 @@ inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 struct CgroupMemory {
     // 2 or 1.
     unsigned version = 0;
-    // The lowest limit of the group and the groups around it, or kNoLimit.
+    // Both of one group: of the process's own and those around it, the one with the least room left. Without
+    // any limit, kNoLimit and what its own group uses.
     std::uint64_t limit_bytes = kNoLimit;
     std::uint64_t usage_bytes = 0;
 };

@@ -48,6 +48,11 @@ Expected<void> commit(MemoryBlock block) noexcept;
 // Transparent-huge-page and NUMA advice for them is forgotten.
 Expected<void> decommit(MemoryBlock block) noexcept;
 
+// Returns the memory of committed pages to the system and keeps them committed: they read zero, and take
+// memory again when they are written. Cheaper than decommit and commit, and makes no mapping of its own. For
+// memory of reserve and commit; a MemoryObject has its own discard. Fails with not_mapped.
+Expected<void> discard(MemoryBlock block) noexcept;
+
 // Changes what may be done with committed pages. Fails with not_mapped, too_many_mappings or not_supported.
 Expected<void> protect(MemoryBlock block, Protection protection) noexcept;
 
