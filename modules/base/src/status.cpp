@@ -64,8 +64,9 @@ constexpr StatusWords words_of(Status status) noexcept {
         case Status::permission_denied:
             return {"permission_denied", "The system does not allow it to this process."};
         case Status::no_huge_pages:
-            return {"no_huge_pages",
-                    "The system has no huge page free; raise vm.nr_hugepages, free memory, or use normal pages."};
+            return {
+                "no_huge_pages",
+                "The system has no huge page free; raise vm.nr_hugepages, free memory, or use normal pages."};
         case Status::no_such_node:
             return {"no_such_node", "The machine has no memory node of that number."};
         case Status::io_error:

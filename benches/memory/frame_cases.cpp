@@ -1,0 +1,94 @@
+#include "harness/case.hpp"
+#include "harness/must.hpp"
+#include "harness/peers.hpp"
+#include "memory/memory_suite.hpp"
+
+#include <ouro/memory/frame_allocator.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <memory_resource>
+#include <string>
+
+namespace ouro::bench {
+namespace {
+
+constexpr std::size_t kFrameBytes = std::size_t{64} << 20;
+// So many objects in a frame; each is touched once, as whoever allocates it would. Few enough that the frame
+// stays in the cache: else the row would show the price of the misses, which is the same for all.
+constexpr std::uint64_t kObjects = 2'000;
+
+// Allocates objects of one size and writes a byte of each; resets whenever a frame is full. Equal work for
+// all.
+template <class Allocate, class Reset>
+Work frames_of(Allocate allocate, Reset reset) {
+    return [=](Round& round) {
+        std::uint64_t sum = 0;
+        round.time([&] {
+            std::uint64_t in_frame = 0;
+            for (std::uint64_t i = 0; i < round.operations(); ++i) {
+                auto* object = static_cast<volatile unsigned char*>(allocate());
+                *object = static_cast<unsigned char>(i);
+                sum += *object;
+                if (++in_frame == kObjects) {
+                    reset();
+                    in_frame = 0;
+                }
+            }
+        });
+        reset();
+        round.check(sum);
+    };
+}
+
+void measure_size(Session& session, std::size_t size, FrameAllocator& frame, std::byte* buffer) {
+    // Its own release() goes back to the buffer it started with: the equal of our reset.
+    std::pmr::monotonic_buffer_resource monotonic(buffer, kFrameBytes, std::pmr::null_memory_resource());
+    const Work monotonic_frames =
+        frames_of([&, size] { return monotonic.allocate(size, 16); }, [&] { monotonic.release(); });
+    MemoryResource& through_contract = frame;
+    const auto reset = [&] { frame.reset(); };
+    session.measure("frame: allocate " + std::to_string(size) + " B", kNanoseconds)
+        .ours(frames_of([&, size] { return static_cast<void*>(frame.allocate(size, 16)->data); }, reset))
+        .peer("pmr::monotonic", standard_library_version(), monotonic_frames)
+        .bar(ratio_at_most(0.6))
+        .run();
+    session.measure("frame: " + std::to_string(size) + " B, virtual call", kNanoseconds)
+        .ours(frames_of([&, size] { return static_cast<void*>(through_contract.allocate(size, 16)->data); },
+                        reset))
+        .peer("pmr::monotonic", standard_library_version(), monotonic_frames)
+        .run();
+}
+
+void measure_reset(Session& session, FrameAllocator& frame) {
+    session.measure("frame: reset after 1,000,000 objects", kNanoseconds)
+        .ours([&](Round& round) {
+            std::uint64_t count = 0;
+            for (std::uint64_t i = 0; i < round.operations(); ++i) {
+                for (int object = 0; object < 1'000'000; ++object)
+                    count += frame.allocate(16, 16) ? 1U : 0U;
+                round.time([&] { frame.reset(); });
+            }
+            round.check(count);
+        })
+        .operations(1)
+        .note("must stay below 150,000")
+        .run();
+}
+
+}  // namespace
+
+void measure_frames(Session& session) {
+    auto frame = must(FrameAllocator::create({.max_bytes = kFrameBytes, .decay_resets = 0}), "make a frame");
+    auto buffer = must(FrameAllocator::create({.max_bytes = kFrameBytes}), "make a buffer");
+    std::byte* bytes = must(buffer.allocate(kFrameBytes, 16), "fill the buffer").data;
+    const MemoryBlock all = must(frame.allocate(kFrameBytes, 16), "fill the frame");
+    must(os::prefault(all), "prefault");
+    must(os::prefault({bytes, kFrameBytes}), "prefault");
+    frame.reset();
+    for (const std::size_t size : {std::size_t{16}, std::size_t{64}, std::size_t{256}}) {
+        measure_size(session, size, frame, bytes);
+    }
+    measure_reset(session, frame);
+}
+
+}  // namespace ouro::bench

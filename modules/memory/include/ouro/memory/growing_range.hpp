@@ -1,0 +1,53 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/base/memory_block.hpp>
+#include <ouro/memory/memory_resource.hpp>
+#include <ouro/os/reservation.hpp>
+
+#include <cstddef>
+
+namespace ouro {
+
+// The memory under an allocator that hands out one range from front to back: either addresses of its own,
+// committed as they are needed and guarded behind the end, or one block of another resource.
+class GrowingRange {
+public:
+    struct Options {
+        // Addresses to reserve: the most there can ever be. Rounded up to pages.
+        std::size_t max_bytes = 0;
+        // How much to commit at least when more is needed. Rounded up to pages.
+        std::size_t step_bytes = std::size_t{256} << 10;
+    };
+
+    // Fails as os::reserve does.
+    [[nodiscard]] static Expected<GrowingRange> reserve(const Options& options) noexcept;
+
+    // One block of the resource, given back at the end. The resource must live longer.
+    [[nodiscard]] static Expected<GrowingRange> borrow(MemoryResource& upstream, std::size_t bytes) noexcept;
+
+    constexpr GrowingRange() noexcept = default;
+    GrowingRange(GrowingRange&& other) noexcept;
+    GrowingRange& operator=(GrowingRange&& other) noexcept;
+    ~GrowingRange();
+
+    [[nodiscard]] MemoryBlock whole() const noexcept { return whole_; }
+    // The part that can be used, from the front.
+    [[nodiscard]] std::size_t usable_bytes() const noexcept { return usable_bytes_; }
+
+    // Makes at least the first `bytes` usable. capacity_exhausted beyond the whole; out_of_memory.
+    Expected<void> grow(std::size_t bytes) noexcept;
+
+    // Gives back what lies behind the first `bytes`, as far as whole pages go. A borrowed block stays as it
+    // is.
+    void shrink(std::size_t bytes) noexcept;
+
+private:
+    os::Reservation own_;
+    MemoryResource* upstream_ = nullptr;
+    MemoryBlock whole_;
+    std::size_t usable_bytes_ = 0;
+    std::size_t step_bytes_ = 0;
+};
+
+}  // namespace ouro

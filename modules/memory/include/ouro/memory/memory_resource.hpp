@@ -1,0 +1,104 @@
+#pragma once
+
+#include <ouro/base/align.hpp>
+#include <ouro/base/expected.hpp>
+#include <ouro/base/memory_block.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace ouro {
+
+// What an allocation is aligned to when nothing else is said: enough for every scalar and SSE vector, on all
+// platforms.
+inline constexpr std::size_t kDefaultAlignment = 16;
+
+enum class ThreadSafety : std::uint8_t {
+    // One thread at a time; the caller sees to it.
+    single_thread,
+    // One thread allocates; any may deallocate.
+    free_from_any_thread,
+    any_thread,
+};
+
+// What a resource is, for reports and for those who choose one at run time.
+struct ResourceInfo {
+    std::string_view name;
+    ThreadSafety thread_safety = ThreadSafety::single_thread;
+    // False where deallocate alone gives nothing back: memory returns with a reset, a marker or the end.
+    bool frees_blocks = true;
+};
+
+// What a resource has done and holds. Exact at the moment of the call when no other thread uses the resource.
+struct ResourceStats {
+    // Bytes handed out and not returned, as sizes of the blocks; the most there ever were.
+    std::size_t live_bytes = 0;
+    std::size_t peak_bytes = 0;
+    std::size_t live_blocks = 0;
+    // Addresses held, and the part of them with memory behind.
+    std::size_t reserved_bytes = 0;
+    std::size_t committed_bytes = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t failures = 0;
+};
+
+// The contract that every allocator of the suite fulfils and every decorator passes on. Size and alignment
+// are given at both ends, so that no block needs a header. Failures are values; nothing throws, and no memory
+// comes from anywhere but the resource itself and those it was built on.
+//
+// Calls through the type of a strategy itself are direct and inline; through this type they are virtual, and
+// work across shared libraries and compilers that share the platform's C++ ABI. The order of the functions is
+// part of that ABI: append only.
+class MemoryResource {
+public:
+    // At least `size` bytes at a multiple of `alignment`. The block may be larger than asked, and says so;
+    // all of it may be used. The bytes are unspecified. Fails with zero_size, bad_alignment (not a power of
+    // two, or more than the resource can do), size_overflow, out_of_memory or capacity_exhausted, and changes
+    // nothing then.
+    [[nodiscard]] virtual Expected<MemoryBlock> allocate(std::size_t size,
+                                                         std::size_t alignment) noexcept = 0;
+
+    // Takes back a block of this resource or an equal one. Requires: the address and alignment of its
+    // allocation, and a size from what was asked to what was given. A null block is ignored.
+    virtual void deallocate(MemoryBlock block, std::size_t alignment) noexcept = 0;
+
+    // The block with a new size, in place where possible; else its bytes are moved, up to the smaller size,
+    // and the old block is gone. When it fails, the old block is as it was. Requires: as for deallocate. A
+    // null block is allocated.
+    [[nodiscard]] virtual Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
+                                                           std::size_t alignment) noexcept = 0;
+
+    // True when blocks of one may be returned to the other.
+    [[nodiscard]] virtual bool is_equal(const MemoryResource& other) const noexcept { return this == &other; }
+
+    // True when the address lies in memory that this resource hands out from, whether or not it is allocated
+    // now.
+    [[nodiscard]] virtual bool owns(const void* address) const noexcept = 0;
+
+    [[nodiscard]] virtual ResourceInfo info() const noexcept = 0;
+    [[nodiscard]] virtual ResourceStats stats() const noexcept = 0;
+
+    // Walks everything the resource knows and verifies it: ok, or corrupt_data. Not for hot paths.
+    [[nodiscard]] virtual Status check() const noexcept = 0;
+
+protected:
+    // Resources belong to whoever made them: they are not copied, moved or destroyed through this type.
+    MemoryResource() noexcept = default;
+    MemoryResource(const MemoryResource&) noexcept = default;
+    MemoryResource& operator=(const MemoryResource&) noexcept = default;
+    ~MemoryResource() = default;
+};
+
+// What every allocation asks first. Folds away where size and alignment are constants.
+[[nodiscard]] constexpr Status check_allocation(std::size_t size, std::size_t alignment) noexcept {
+    if (size == 0) return Status::zero_size;
+    return is_alignment(alignment) ? Status::ok : Status::bad_alignment;
+}
+
+// A new block with the bytes of the old one, which is returned: what is left when a block cannot change in
+// place.
+[[nodiscard]] Expected<MemoryBlock> move_to_new_block(MemoryResource& resource, MemoryBlock block,
+                                                      std::size_t new_size, std::size_t alignment) noexcept;
+
+}  // namespace ouro

@@ -1,0 +1,45 @@
+#include <ouro/memory/frame_allocator.hpp>
+
+#include <utility>
+
+namespace ouro {
+
+Expected<FrameAllocator> FrameAllocator::create(const Options& options) noexcept {
+    auto range =
+        GrowingRange::reserve({.max_bytes = options.max_bytes, .step_bytes = options.commit_step_bytes});
+    if (!range) return range.status();
+    return FrameAllocator(BumpRange(*std::move(range)), options.name, options.decay_resets);
+}
+
+Expected<FrameAllocator> FrameAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
+                                                   const char* name) noexcept {
+    auto range = GrowingRange::borrow(upstream, bytes);
+    if (!range) return range.status();
+    return FrameAllocator(BumpRange(*std::move(range)), name, 0);
+}
+
+FrameAllocator::FrameAllocator(BumpRange range, const char* name, std::uint32_t decay_resets) noexcept
+    : range_(std::move(range)), name_(name), decay_resets_(decay_resets) {}
+
+Expected<MemoryBlock> FrameAllocator::reallocate(MemoryBlock block, std::size_t new_size,
+                                                 std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    if (range_.is_newest(block)) return range_.resize(block, new_size);
+    if (!block.is_null() && new_size <= block.size) return MemoryBlock{block.data, new_size};
+    return move_to_new_block(*this, block, new_size, alignment);
+}
+
+// Keeps what the busiest of the recent frames used, and half as much again: frames rarely repeat to the byte.
+void FrameAllocator::decay() noexcept {
+    const std::size_t wanted = range_.recent_peak_bytes();
+    range_.shrink(wanted + wanted / 2);
+    range_.forget_recent_peak();
+    resets_since_decay_ = 0;
+}
+
+ResourceInfo FrameAllocator::info() const noexcept {
+    return {.name = name_, .thread_safety = ThreadSafety::single_thread, .frees_blocks = false};
+}
+
+}  // namespace ouro

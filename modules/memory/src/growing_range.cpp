@@ -1,0 +1,69 @@
+#include <ouro/memory/growing_range.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace ouro {
+
+Expected<GrowingRange> GrowingRange::reserve(const Options& options) noexcept {
+    const auto step = checked_align_up(options.step_bytes, os::page_size());
+    if (!step) return step.status();
+    auto own = os::Reservation::create({.bytes = options.max_bytes}, os::page_size());
+    if (!own) return own.status();
+    GrowingRange range;
+    range.whole_ = own->block();
+    range.own_ = *std::move(own);
+    range.step_bytes_ = std::max(*step, os::page_size());
+    return range;
+}
+
+Expected<GrowingRange> GrowingRange::borrow(MemoryResource& upstream, std::size_t bytes) noexcept {
+    const auto block = upstream.allocate(bytes, kDefaultAlignment);
+    if (!block) return block.status();
+    GrowingRange range;
+    range.upstream_ = &upstream;
+    range.whole_ = *block;
+    range.usable_bytes_ = block->size;
+    return range;
+}
+
+GrowingRange::GrowingRange(GrowingRange&& other) noexcept
+    : own_(std::move(other.own_)),
+      upstream_(std::exchange(other.upstream_, nullptr)),
+      whole_(std::exchange(other.whole_, {})),
+      usable_bytes_(std::exchange(other.usable_bytes_, 0)),
+      step_bytes_(other.step_bytes_) {}
+
+GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
+    if (this != &other) {
+        std::destroy_at(this);
+        std::construct_at(this, std::move(other));
+    }
+    return *this;
+}
+
+GrowingRange::~GrowingRange() {
+    if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
+}
+
+Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
+    if (bytes <= usable_bytes_) return {};
+    if (bytes > whole_.size) return Status::capacity_exhausted;
+    const std::size_t least = std::max(bytes - usable_bytes_, step_bytes_);
+    const std::size_t room = whole_.size - usable_bytes_;
+    const std::size_t more = least < room ? align_up(least, os::page_size()) : room;
+    const auto committed = own_.commit(usable_bytes_, more);
+    if (committed) usable_bytes_ += more;
+    return committed;
+}
+
+void GrowingRange::shrink(std::size_t bytes) noexcept {
+    if (upstream_ != nullptr || bytes >= usable_bytes_) return;
+    const std::size_t kept = align_up(bytes, os::page_size());
+    if (kept >= usable_bytes_) return;
+    // When the system refuses, the memory simply stays.
+    if (own_.decommit(kept, usable_bytes_ - kept)) usable_bytes_ = kept;
+}
+
+}  // namespace ouro

@@ -1,0 +1,81 @@
+#include <ouro/memory/stack_allocator.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace ouro {
+
+Expected<StackAllocator> StackAllocator::create(const Options& options) noexcept {
+    auto range =
+        GrowingRange::reserve({.max_bytes = options.max_bytes, .step_bytes = options.commit_step_bytes});
+    if (!range) return range.status();
+    return StackAllocator(BumpRange(*std::move(range)), options.name);
+}
+
+Expected<StackAllocator> StackAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
+                                                   const char* name) noexcept {
+    auto range = GrowingRange::borrow(upstream, bytes);
+    if (!range) return range.status();
+    return StackAllocator(BumpRange(*std::move(range)), name);
+}
+
+StackAllocator::StackAllocator(BumpRange range, const char* name) noexcept
+    : range_(std::move(range)), name_(name) {}
+
+Expected<MemoryBlock> StackAllocator::allocate_unusual(std::size_t size, std::size_t alignment) noexcept {
+    const Status asked = check_allocation(size, alignment);
+    if (asked != Status::ok) return asked;
+    if (size > kMaxSize) return Status::size_overflow;
+    const auto skipped = range_.take(kUnit, kUnit);
+    if (!skipped) return skipped;
+    const auto block = range_.take(whole_units(size), alignment);
+    if (!block) {
+        range_.give_back(*skipped);
+        return block;
+    }
+    std::memcpy(block->data - sizeof(skipped->data), &skipped->data, sizeof(skipped->data));
+    ++live_blocks_;
+    return block;
+}
+
+MemoryBlock StackAllocator::with_skipped_bytes(MemoryBlock block) noexcept {
+    std::byte* start = nullptr;
+    std::memcpy(&start, block.data - sizeof(start), sizeof(start));
+    return {start, static_cast<std::size_t>(block.end() - start)};
+}
+
+Expected<MemoryBlock> StackAllocator::reallocate(MemoryBlock block, std::size_t new_size,
+                                                 std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    if (block.is_null()) return allocate(new_size, alignment);
+    block.size = whole_units(block.size);
+    OURO_ASSERT(range_.is_newest(block), "a stack changes its newest block only");
+    if (new_size > kMaxSize) return Status::size_overflow;
+    return range_.resize(block, whole_units(new_size));
+}
+
+void StackAllocator::pop_to(Marker marker) noexcept {
+    OURO_ASSERT(marker.used_bytes <= range_.used_bytes() && marker.live_blocks <= live_blocks_,
+                "the marker is of memory that was freed already");
+    range_.cut_to(marker.used_bytes);
+    live_blocks_ = marker.live_blocks;
+}
+
+ResourceInfo StackAllocator::info() const noexcept {
+    return {.name = name_, .thread_safety = ThreadSafety::single_thread, .frees_blocks = true};
+}
+
+ResourceStats StackAllocator::stats() const noexcept {
+    ResourceStats stats = range_.stats();
+    stats.live_blocks = live_blocks_;
+    return stats;
+}
+
+Status StackAllocator::check() const noexcept {
+    if (range_.used_bytes() % kUnit != 0 || range_.used_bytes() / kUnit < live_blocks_)
+        return Status::corrupt_data;
+    return range_.check();
+}
+
+}  // namespace ouro

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ouro/base/random.hpp>
+#include <ouro/memory/memory_resource.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ouro::testing_support {
+
+// Drives a resource with random calls and keeps its own record of every live block. Each block is filled with
+// a stamp of its own; a byte that changes behind the owner's back, a block that overlaps another, or one that
+// is not aligned as asked fails the test.
+class ResourceModel {
+public:
+    struct Limits {
+        std::size_t max_size = 2000;
+        std::size_t max_alignment = 256;
+        std::size_t max_live_blocks = 200;
+        // A stack frees and changes its newest block only.
+        bool newest_only = false;
+    };
+
+    ResourceModel(MemoryResource& resource, const Limits& limits, std::uint64_t seed) noexcept
+        : resource_(resource), limits_(limits), random_(seed) {}
+
+    // One random call. Ends the test's hope with a failure when something is wrong.
+    void step();
+    void free_all();
+    // Forgets the blocks without freeing them: for a resource that was reset as a whole.
+    void forget_all() { blocks_.clear(); }
+
+    [[nodiscard]] std::size_t live_blocks() const { return blocks_.size(); }
+
+private:
+    struct Live {
+        MemoryBlock block;
+        std::size_t asked;
+        std::size_t alignment;
+        std::uint8_t stamp;
+    };
+
+    void allocate();
+    void free_one();
+    void reallocate_one();
+    [[nodiscard]] std::size_t random_size();
+    [[nodiscard]] std::size_t random_index();
+    void verify_new(const Live& live) const;
+    static void fill(const Live& live);
+    static void verify_stamp(const Live& live, std::size_t bytes);
+
+    MemoryResource& resource_;
+    Limits limits_;
+    Random random_;
+    std::vector<Live> blocks_;
+    std::uint8_t next_stamp_ = 1;
+};
+
+}  // namespace ouro::testing_support
