@@ -113,16 +113,6 @@ Expected<Thread> Thread::start(Entry entry, void* argument, const ThreadOptions&
     return Thread(static_cast<std::uintptr_t>(thread));
 }
 
-Thread& Thread::operator=(Thread&& other) noexcept {
-    OURO_ASSERT(!is_joinable(), "join a thread before another takes its place");
-    native_ = std::exchange(other.native_, 0);
-    return *this;
-}
-
-Thread::~Thread() {
-    OURO_ASSERT(!is_joinable(), "join a thread before it is destroyed");
-}
-
 void Thread::join() noexcept {
     OURO_ASSERT(is_joinable(), "only a running thread can be joined, and once");
     ::pthread_join(static_cast<pthread_t>(native_), nullptr);

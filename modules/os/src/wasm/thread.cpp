@@ -86,16 +86,6 @@ Expected<Thread> Thread::start(Entry entry, void* argument, const ThreadOptions&
     return Thread(reinterpret_cast<std::uintptr_t>(*record));
 }
 
-Thread& Thread::operator=(Thread&& other) noexcept {
-    OURO_ASSERT(!is_joinable(), "join a thread before another takes its place");
-    native_ = std::exchange(other.native_, 0);
-    return *this;
-}
-
-Thread::~Thread() {
-    OURO_ASSERT(!is_joinable(), "join a thread before it is destroyed");
-}
-
 void Thread::join() noexcept {
     OURO_ASSERT(is_joinable(), "only a running thread can be joined, and once");
     ThreadRecord* record = record_of(std::exchange(native_, 0));
