@@ -1,5 +1,5 @@
 # Installing: one export set a module, so that each is a component of find_package(ouroboros), and a pkg-config
-# file for those who do not use CMake. Nothing but the libraries and their headers needs to be built for it.
+# file for those who do not use CMake.
 include_guard()
 if(OURO_WASM OR NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -8,6 +8,31 @@ endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ouro_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ouroboros")
+
+# ouro_refuse_unbuilt(<component>=<target>...): before anything is copied, cmake --install says what is not built yet,
+# instead of leaving half an installation.
+function(ouro_refuse_unbuilt)
+  foreach(pair IN LISTS ARGN)
+    string(REGEX REPLACE "=(.*)" "=$<TARGET_FILE:\\1>" file "${pair}")
+    list(APPEND files "${file}")
+  endforeach()
+  install(CODE "set(ouro_files \"${files}\")" ALL_COMPONENTS)
+  install(CODE [[
+    set(ouro_unbuilt "")
+    foreach(pair IN LISTS ouro_files)
+      string(REGEX MATCH "^([a-z]+)=(.*)$" found "${pair}")
+      if(CMAKE_INSTALL_COMPONENT AND NOT CMAKE_INSTALL_COMPONENT STREQUAL CMAKE_MATCH_1)
+        continue()
+      endif()
+      if(NOT EXISTS "${CMAKE_MATCH_2}")
+        string(APPEND ouro_unbuilt "\n  ${CMAKE_MATCH_2}")
+      endif()
+    endforeach()
+    if(ouro_unbuilt)
+      message(FATAL_ERROR "Nothing was installed, because not everything is built. Build it first, e.g. with "
+                          "tools/build release. These files are missing:${ouro_unbuilt}")
+    endif()]] ALL_COMPONENTS)
+endfunction()
 
 # ouro_install_component(<name>): installs the target ouro_<name> as the component <name>.
 function(ouro_install_component name)
@@ -35,15 +60,23 @@ function(ouro_component_needs name components_result packages_result)
 endfunction()
 
 set(ouro_components contract)
-foreach(layer IN LISTS OURO_LAYERS)
+foreach(layer IN LISTS OURO_LAYERS ITEMS symbolize)
   if(TARGET ouro_${layer})
     list(APPEND ouro_components ${layer})
-    install(DIRECTORY modules/${layer}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${layer}
-            FILES_MATCHING PATTERN "*.hpp")
+    list(APPEND ouro_built_files ${layer}=ouro_${layer})
   endif()
 endforeach()
-if(TARGET ouro_symbolize)
-  list(APPEND ouro_components symbolize)
+if(TARGET ouro)
+  list(APPEND ouro_built_files programs=ouro)
+endif()
+ouro_refuse_unbuilt(${ouro_built_files})
+
+foreach(layer IN LISTS OURO_LAYERS)
+  install(DIRECTORY modules/${layer}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${layer}
+          FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+if(TARGET ouro)
+  install(TARGETS ouro COMPONENT programs)
 endif()
 
 set(ouro_component_dependencies "")

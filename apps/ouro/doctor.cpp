@@ -13,20 +13,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string_view transparent_name(os::TransparentHugePages mode) {
-    switch (mode) {
-        case os::TransparentHugePages::unavailable:
-            return "unavailable";
-        case os::TransparentHugePages::never:
-            return "never";
-        case os::TransparentHugePages::madvise:
-            return "madvise";
-        case os::TransparentHugePages::always:
-            return "always";
-    }
-    return "unknown";
-}
-
 std::string yes_or_why(Status status) {
     if (status == Status::ok) return "yes";
     return "no: " + std::string(status_text(status));
@@ -147,7 +133,7 @@ nlohmann::ordered_json doctor_json(const os::Capabilities& report) {
              {{"page_bytes", report.huge_page_bytes},
               {"reserved_total", report.huge_pages_total},
               {"reserved_free", report.huge_pages_free},
-              {"transparent", transparent_name(report.transparent_huge_pages)}}},
+              {"transparent", os::mode_name(report.transparent_huge_pages)}}},
             {"memory", memory_json(report)},
             {"tracking", tracking_json(report)},
             {"features", features}};

@@ -4,13 +4,14 @@
 
 #include <ouro/base/hash.hpp>
 
+#include <string>
 #include <vector>
 
 namespace ouro::bench {
 namespace {
 
 struct HashCase {
-    const char* name;
+    std::string name;
     std::size_t bytes;
     std::optional<Bar> bar;
 };
@@ -42,7 +43,7 @@ void measure_hashes(Session& session) {
         {"hash_bytes, 64 bytes", 64, {}},
         {"hash_bytes, 256 bytes", 256, {}},
         {"hash_bytes, 4 KiB", 4096, ratio_at_most(1.05)},
-        {"hash_bytes, 64 MiB", large, ratio_at_most(1.05)},
+        {"hash_bytes, " + size_name(large), large, ratio_at_most(1.05)},
     };
     for (const HashCase& wanted : cases) {
         const void* data = words.data();

@@ -28,20 +28,6 @@ std::string compiler_name() {
 #endif
 }
 
-std::string huge_page_mode(os::TransparentHugePages mode) {
-    switch (mode) {
-        case os::TransparentHugePages::never:
-            return "never";
-        case os::TransparentHugePages::madvise:
-            return "madvise";
-        case os::TransparentHugePages::always:
-            return "always";
-        case os::TransparentHugePages::unavailable:
-            break;
-    }
-    return "unavailable";
-}
-
 std::string vector_extensions(const CpuFeatures& cpu) {
     std::string text = cpu_baseline();
     if (cpu.avx2) text += " AVX2";
@@ -71,7 +57,7 @@ Machine describe_machine(bool quick) {
     machine.build_type = OURO_BENCH_BUILD_TYPE;
     machine.vector_extensions = vector_extensions(capabilities.cpu);
     machine.page_bytes = capabilities.page_bytes;
-    machine.transparent_huge_pages = huge_page_mode(capabilities.transparent_huge_pages);
+    machine.transparent_huge_pages = os::mode_name(capabilities.transparent_huge_pages);
     machine.date = utc_now();
     machine.quick = quick;
     return machine;

@@ -8,10 +8,10 @@ std::optional<double> Row::ratio() const noexcept {
 }
 
 Met Row::met() const noexcept {
-    if (!bar) return Met::unknown;
-    const std::optional<double> judged = bar->of_ratio ? ratio() : ours;
-    if (!judged) return Met::unknown;
-    return bar->holds(*judged) ? Met::yes : Met::no;
+    if (!bar || !judged) return Met::unknown;
+    const std::optional<double> figure = bar->of_ratio ? ratio() : ours;
+    if (!figure) return Met::unknown;
+    return bar->holds(*figure) ? Met::yes : Met::no;
 }
 
 std::string_view met_text(Met met) noexcept {

@@ -57,10 +57,12 @@ struct Row {
     std::string note;
     std::optional<std::uint64_t> memory_bytes;
     std::optional<std::uint64_t> peer_memory_bytes;
+    // False in a quick session: the figures mean nothing, so no bar is met or missed.
+    bool judged = true;
 
     // ours / peer, whatever the unit; empty when either is missing or the peer's is zero.
     [[nodiscard]] std::optional<double> ratio() const noexcept;
-    // unknown without a bar, or without what the bar is about.
+    // unknown without a bar, without what the bar is about, and where nothing is judged.
     [[nodiscard]] Met met() const noexcept;
 };
 

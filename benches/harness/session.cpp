@@ -23,6 +23,7 @@ Plan Session::default_plan() const noexcept {
 
 void Session::add_row(Row row) {
     progress_.clear();
+    row.judged = !options_.quick;
     if (sink_) sink_(row);
     rows_.push_back(std::move(row));
 }

@@ -125,21 +125,25 @@ std::string table_row(const Row& row) {
         peer,
         number(row.peer_value),
         number(row.ratio()),
-        bar_text(row.bar),
-        std::string(met_text(row.met())),
+        row.judged ? bar_text(row.bar) : "-",
+        row.judged ? std::string(met_text(row.met())) : "-",
     };
     return line_of(cells) + wrapped(remarks_of(row));
 }
 
 std::string table_summary(const std::vector<Row>& rows) {
-    const auto count = [&](Met met) {
-        return std::to_string(
-            std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.met() == met; }));
+    const auto count = [&](auto&& belongs) {
+        return std::to_string(std::count_if(rows.begin(), rows.end(), belongs));
     };
     std::string text = "\n";
-    text += std::to_string(rows.size()) + " rows: " + count(Met::yes) + " bars met, " + count(Met::no) +
-            " missed, " + count(Met::unknown) + " unknown (no bar, or the peer is not here)\n";
-    return text;
+    text.append(std::to_string(rows.size())).append(rows.size() == 1 ? " row: " : " rows: ");
+    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.judged; }))
+        return text.append("quick, so no bar was judged\n");
+    text.append(count([](const Row& row) { return row.met() == Met::yes; })).append(" bars met, ");
+    text.append(count([](const Row& row) { return row.met() == Met::no; })).append(" missed; unknown: ");
+    text.append(count([](const Row& row) { return !row.bar; })).append(" no bar, ");
+    text.append(count([](const Row& row) { return row.bar && row.met() == Met::unknown; }));
+    return text.append(" peer missing or not measured\n");
 }
 
 }  // namespace ouro::bench

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace ouro::bench {
@@ -22,6 +24,19 @@ inline constexpr Unit kMilliseconds{"ms", 1e6};
 
 [[nodiscard]] constexpr Unit gigabytes_per_second(double bytes_per_operation) noexcept {
     return {"GB/s", 1, bytes_per_operation};
+}
+
+// A size for the name of a case, which must be true in a quick session too: "4 KiB", "100 MiB". Requires: a
+// multiple of 1 KiB.
+[[nodiscard]] inline std::string size_name(std::uint64_t bytes) {
+    std::uint64_t size = bytes / 1024;
+    const char* unit = " KiB";
+    for (const char* larger : {" MiB", " GiB"}) {
+        if (size % 1024 != 0) break;
+        size /= 1024;
+        unit = larger;
+    }
+    return std::to_string(size) + unit;
 }
 
 }  // namespace ouro::bench

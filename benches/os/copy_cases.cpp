@@ -9,6 +9,7 @@
 #include <ouro/base/hash.hpp>
 
 #include <cstring>
+#include <string>
 
 namespace ouro::bench {
 namespace {
@@ -44,10 +45,10 @@ void measure_page_copies(Session& session) {
             });
         });
     };
-    session.measure("copy 4 KiB to a cold pool, streaming", kNanoseconds)
+    session.measure("copy 4 KiB into " + size_name(pool.block().size) + ", streaming", kNanoseconds)
         .ours(into_pool(copy_streaming))
         .peer("memcpy", libc_version(), into_pool(copy_plain))
-        .note("reference 332 ns")
+        .note("reference 332 ns, to a pool larger than the caches")
         .operations(pool.block().size / kPage)
         .run();
 }
@@ -60,13 +61,14 @@ void measure_image_copies(Session& session, MemoryBlock from, MemoryBlock to) {
         });
     };
     const Unit rate = gigabytes_per_second(static_cast<double>(from.size));
-    session.measure("copy 100 MB, streaming", rate)
+    const std::string name = "copy " + size_name(from.size) + ", streaming";
+    session.measure(name, rate)
         .ours(whole(copy_streaming))
         .peer("memcpy", libc_version(), whole(copy_plain))
         .note("reference 16.5 GB/s, memcpy 14.7")
         .run();
     if (os::core_count() < 2) {
-        session.measure("copy 100 MB, streaming, two threads", rate).unavailable("there is one core only");
+        session.measure(name + ", two threads", rate).unavailable("there is one core only");
         return;
     }
     SecondThread second;
@@ -80,7 +82,7 @@ void measure_image_copies(Session& session, MemoryBlock from, MemoryBlock to) {
             });
         });
     };
-    session.measure("copy 100 MB, streaming, two threads", rate)
+    session.measure(name + ", two threads", rate)
         .ours(halves(copy_streaming))
         .peer("memcpy", libc_version(), halves(copy_plain))
         .note("reference 26 GB/s")
@@ -90,12 +92,14 @@ void measure_image_copies(Session& session, MemoryBlock from, MemoryBlock to) {
 
 void measure_compare(Session& session, MemoryBlock a, MemoryBlock b) {
     std::memcpy(b.data, a.data, a.size);
-    session.measure("compare 100 MB with its copy, memcmp", gigabytes_per_second(static_cast<double>(a.size)))
+    session
+        .measure("compare " + size_name(a.size) + " with a copy, memcmp",
+                 gigabytes_per_second(static_cast<double>(a.size)))
         .ours(repeat([=](std::uint64_t) { return std::memcmp(a.data, b.data, a.size) == 0 ? 1 : 0; }))
         .run();
 }
 
-void measure_hash(Session& session, const char* name, MemoryBlock block, const char* note) {
+void measure_hash(Session& session, const std::string& name, MemoryBlock block, const char* note) {
     session.measure(name, gigabytes_per_second(static_cast<double>(block.size)))
         .ours(repeat([=](std::uint64_t i) { return hash_bytes(block.data, block.size, i); }))
         .peer("XXH3 without dispatch", cpu_baseline(),
@@ -115,7 +119,7 @@ void measure_copies(Session& session) {
     measure_image_copies(session, image.block(), copy.block());
     measure_compare(session, image.block(), copy.block());
     measure_hash(session, "hash_bytes of 4 KiB in cache", image.block().sub(0, kPage), "reference 21 GB/s");
-    measure_hash(session, "hash_bytes of 100 MB", image.block(), "");
+    measure_hash(session, "hash_bytes of " + size_name(bytes), image.block(), "");
 }
 
 }  // namespace ouro::bench

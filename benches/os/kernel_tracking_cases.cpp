@@ -45,7 +45,7 @@ void measure_armed_write(Session& session, Arena& arena) {
 }
 
 // Arms in steps of so many bytes what was written before.
-void measure_arming(Session& session, Arena& arena, std::size_t step, const char* name) {
+void measure_arming(Session& session, Arena& arena, std::size_t step, const std::string& name) {
     const auto arm_written = [step](MemoryBlock block, auto arm) {
         return Work([=](Round& round) {
             touch(block, kPage);
@@ -77,7 +77,7 @@ void measure_kernel_tracking(Session& session) {
     Arena arena(bytes);
     measure_armed_write(session, arena);
     measure_arming(session, arena, kPage, "arm one written page");
-    measure_arming(session, arena, bytes, "arm 4 MiB at once, per written page");
+    measure_arming(session, arena, bytes, "arm " + size_name(bytes) + " at once, per written page");
 }
 
 }  // namespace ouro::bench

@@ -74,20 +74,23 @@ private:
 
 void measure_scans(Session& session) {
     if (!os::query_capabilities().kernel_tracking()) {
-        session.measure("scan 100 MB", kMicroseconds)
+        session.measure("scan the written pages", kMicroseconds)
             .unavailable("the kernel does not track writes here; `ouro doctor` says why");
         return;
     }
     {
-        Scanner image(session.sized(25'600, 1'024), true);
-        image.measure_scan(session, {"scan 100 MB, nothing written", 0, "25,600 pages; reference 34 us"});
-        image.measure_scan(session, {"scan 100 MB, 1 % of pages written", 100, {}});
-        image.measure_scan(session, {"scan 100 MB, 10 % of pages written", 10, {}});
-        image.measure_scan_and_rearm(session, {"scan 100 MB and rearm, 1 % written", 100, {}});
+        const std::size_t pages = session.sized(25'600, 1'024);
+        const std::string scan = "scan " + size_name(pages * kPage);
+        Scanner image(pages, true);
+        image.measure_scan(session, {scan + ", nothing written", 0, "reference 34 us for 25,600 pages"});
+        image.measure_scan(session, {scan + ", 1 % of pages written", 100, {}});
+        image.measure_scan(session, {scan + ", 10 % of pages written", 10, {}});
+        image.measure_scan_and_rearm(session, {scan + " and rearm, 1 % written", 100, {}});
     }
-    Scanner table(session.sized(2'560'000, 10'240), false);
-    table.measure_scan(session,
-                       {"scan 10 GB reserved, nothing written", 0, "2,560,000 pages; reference 4,800 us"});
+    const std::size_t pages = session.sized(2'560'000, 10'240);
+    Scanner table(pages, false);
+    table.measure_scan(session, {"scan " + size_name(pages * kPage) + " reserved, unwritten", 0,
+                                 "reference 4,800 us for 2,560,000 pages"});
 }
 
 }  // namespace ouro::bench

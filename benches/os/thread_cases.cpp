@@ -6,6 +6,7 @@
 
 #include <ouro/os/thread.hpp>
 
+#include <string>
 #include <thread>
 
 #include <pthread.h>
@@ -91,9 +92,10 @@ void measure_fork(Session& session) {
             round.time(fork_and_wait);
         });
     };
-    session.measure("fork with 100 MB, child exits", kMicroseconds)
+    const std::string size = size_name(block.size);
+    session.measure("fork with " + size + ", child exits", kMicroseconds)
         .ours(fork_with(MADV_DOFORK))
-        .bound("the same without the 100 MB", fork_with(MADV_DONTFORK))
+        .bound("the same without the " + size, fork_with(MADV_DONTFORK))
         .note("reference 4,780 us, writes after it included")
         .operations(1)
         .run();

@@ -136,8 +136,23 @@ TEST(TableReport, SummaryCountsTheBars) {
     missed.bar = ratio_at_most(1);
     Row unknown = full_row();
     unknown.bar.reset();
-    const std::string text = table_summary({full_row(), full_row(), missed, unknown});
-    EXPECT_NE(text.find("4 rows: 2 bars met, 1 missed, 1 unknown"), std::string::npos) << text;
+    Row without_peer = full_row();
+    without_peer.peer_value.reset();
+    const std::string text =
+        table_summary({full_row(), full_row(), missed, unknown, unknown, unknown, without_peer});
+    EXPECT_NE(text.find("7 rows: 2 bars met, 1 missed; unknown: 3 no bar, 1 peer missing"), std::string::npos)
+        << text;
+}
+
+TEST(TableReport, AQuickSessionJudgesNothing) {
+    Row row = full_row();
+    row.judged = false;
+    const std::string line = table_row(row);
+    EXPECT_EQ(line.find("true"), std::string::npos) << line;
+    EXPECT_EQ(line.find("<="), std::string::npos) << line;
+    EXPECT_EQ(nlohmann::json::parse(json_report({}, {row}))[1]["met"], "unknown");
+    const std::string summary = table_summary({row});
+    EXPECT_NE(summary.find("1 row: quick, so no bar was judged"), std::string::npos) << summary;
 }
 
 }  // namespace

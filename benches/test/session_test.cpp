@@ -21,7 +21,7 @@ protected:
 
     Progress progress_;
     std::size_t shown_ = 0;
-    Session session_{{.rounds = 3, .quick = true, .peers = {}}, progress_, [this](const Row&) { ++shown_; }};
+    Session session_{{.rounds = 3, .quick = false, .peers = {}}, progress_, [this](const Row&) { ++shown_; }};
 };
 
 TEST_F(SessionTest, EachPeerGivesARow) {
@@ -47,6 +47,20 @@ TEST_F(SessionTest, EachPeerGivesARow) {
     EXPECT_EQ(one.note, "remark");
     EXPECT_EQ(session_.rows()[1].peer_version, "2.0");
     EXPECT_DOUBLE_EQ(session_.rows()[1].bar.value().limit, 3);
+}
+
+TEST(QuickSession, JudgesNothing) {
+    Progress progress;
+    Session session({.rounds = 1, .quick = true, .peers = {}}, progress, {});
+    session.measure("work", kNanoseconds)
+        .ours(taking(5))
+        .peer("one", "1.0", taking(9))
+        .bar(ratio_at_most(1))
+        .operations(1)
+        .run();
+    ASSERT_EQ(session.rows().size(), 1U);
+    EXPECT_FALSE(session.rows()[0].judged);
+    EXPECT_EQ(session.rows()[0].met(), Met::unknown);
 }
 
 TEST_F(SessionTest, WithoutPeersThereIsOneRow) {

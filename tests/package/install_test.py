@@ -1,10 +1,12 @@
 """Usage: install_test.py <cmake> <build folder> <compiler> <component>...
 
 Installs the libraries, moves the installed tree, and builds and runs a small outside project against it through
-find_package and through pkg-config.
+find_package and through pkg-config. The recipe in docs/hacking.md works as typed, and a build that is not complete
+is refused before anything is copied.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ CMAKE, BUILD, COMPILER = (sys.argv.pop(1) for _ in range(3))
 COMPONENTS = sys.argv[1:]
 del sys.argv[1:]
 OUTSIDE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "outside")
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(OUTSIDE)))
 
 
 def run(*command, environment=None):
@@ -98,14 +101,49 @@ class InstalledTree(unittest.TestCase):
         self.assert_runs(program)
 
     def test_nothing_installed_names_the_build(self):
-        source = os.path.dirname(os.path.dirname(os.path.dirname(OUTSIDE)))
         for path, _, names in os.walk(self.prefix):
             for name in names:
                 if name.endswith((".cmake", ".pc", ".hpp")):
                     with open(os.path.join(path, name), encoding="utf-8") as file:
                         text = file.read()
                     self.assertNotIn(BUILD, text, name)
-                    self.assertNotIn(source, text, name)
+                    self.assertNotIn(SOURCE, text, name)
+
+
+class Recipe(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.prefix = os.path.join(self.folder, "prefix")
+
+    def documented_commands(self):
+        with open(os.path.join(SOURCE, "docs", "hacking.md"), encoding="utf-8") as file:
+            section = file.read().split("## Use it from another project")[1].split("\n## ")[0]
+        blocks = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+        return [line.split(" #")[0].strip() for block in blocks for line in block.splitlines()]
+
+    def test_the_documented_commands_work(self):
+        build, install, *others = self.documented_commands()
+        # Done already: this test belongs to that build.
+        self.assertEqual(build, "tools/build release")
+        self.assertIn(" build/release ", install)
+        for command in (install.replace("build/release", BUILD), *others):
+            code, text = run("sh", "-c", command.replace("<folder>", self.prefix))
+            self.assertEqual(code, 0, command + "\n" + text)
+        self.assertIn("-louroboros_base", text)
+
+    def test_what_is_not_built_is_named_and_nothing_is_installed(self):
+        build = os.path.join(self.folder, "build")
+        code, text = run(CMAKE, "-S", SOURCE, "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={COMPILER}",
+                         "-DOURO_BUILD_TESTS=OFF", "-DOURO_BUILD_BENCHES=OFF")
+        self.assertEqual(code, 0, text)
+        for options in ((), ("--component", "base")):
+            code, text = run(CMAKE, "--install", build, "--prefix", self.prefix, *options)
+            self.assertNotEqual(code, 0)
+            self.assertIn("tools/build release", " ".join(text.split()))
+            self.assertIn("libouroboros_base.a", text)
+            self.assertFalse(os.path.exists(self.prefix), text)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import time
 from results import Tally, read_junit
 
 _PROGRESS = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S+)")
+_TOTAL = re.compile(r"^Total Tests: (\d+)", re.MULTILINE)
 
 
 class Progress:
@@ -18,7 +19,7 @@ class Progress:
         self._label = label
         self._terminal = sys.stdout.isatty()
         self._interval_s = 0.1 if self._terminal else 20
-        self._last = time.monotonic()
+        self._last = -self._interval_s  # the first text is shown at once
 
     def show(self, text):
         now = time.monotonic()
@@ -44,13 +45,24 @@ class Configuration:
         self._logs = os.path.join(root, "build", "logs")
 
     def build(self):
-        return subprocess.run([os.path.join(self._root, "tools", "build"), self._preset]).returncode == 0
+        # Its errors go where the summary goes, so that whoever redirects one has both.
+        return subprocess.run([os.path.join(self._root, "tools", "build"), self._preset],
+                              stderr=subprocess.STDOUT).returncode == 0
 
-    def _ctest_command(self, junit):
-        command = ["ctest", "--test-dir", os.path.join(self._root, "build", self._preset), "--no-tests=ignore",
-                   "-j", str(os.cpu_count() or 1), "--output-junit", junit,
-                   "--test-output-size-passed", "65536", "--test-output-size-failed", "262144"]
-        return command + (["-R", self._filter] if self._filter else [])
+    def _ctest_command(self, *options):
+        command = ["ctest", "--test-dir", os.path.join(self._root, "build", self._preset), "--no-tests=ignore"]
+        return command + list(options) + (["-R", self._filter] if self._filter else [])
+
+    def _run_command(self, junit):
+        return self._ctest_command("-j", str(os.cpu_count() or 1), "--output-junit", junit, "--test-output-size-passed",
+                                   "65536", "--test-output-size-failed", "262144")
+
+    def _count_tests(self):
+        """How many tests there will be, or "?" when ctest does not tell; the run itself then says why."""
+        listed = subprocess.run(self._ctest_command("-N"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                errors="replace")
+        total = _TOTAL.search(listed.stdout)
+        return total.group(1) if total else "?"
 
     def _environment(self):
         environment = dict(os.environ)
@@ -66,9 +78,10 @@ class Configuration:
         if os.path.exists(junit):
             os.remove(junit)
         progress = Progress(f"{self._preset}: testing")
+        progress.show(f"0/{self._count_tests()}")
         log_path = os.path.join(self._logs, f"{self._preset}.test.log")
         with open(log_path, "w", encoding="utf-8") as log:
-            process = subprocess.Popen(self._ctest_command(junit), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            process = subprocess.Popen(self._run_command(junit), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                        text=True, errors="replace", env=self._environment())
             for line in process.stdout:
                 log.write(line)

@@ -10,11 +10,12 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 from configurations import Configuration, build_failed  # noqa: E402
 from features import missing_by_list, missing_natively, native_features  # noqa: E402
+from filters import what_is_wrong_with  # noqa: E402
 from results import Tally  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-ALL = (("release", "gcc -O3, every test"), ("clang", "clang -O3"), ("asan", "ASan and UBSan"),
-       ("tsan", "TSan, concurrent tests"), ("o0", "gcc -O0, golden hashes"), ("wasm", "wasm32 with workers"))
+ALL = (("release", "gcc -O3", "every test"), ("clang", "clang -O3", ""), ("asan", "ASan and UBSan", ""),
+       ("tsan", "TSan", "concurrent tests"), ("o0", "gcc -O0", "golden hashes"), ("wasm", "wasm32 with workers", ""))
 QUICK = ALL[:1]
 
 
@@ -50,15 +51,33 @@ def run_configuration(preset, options):
     return configuration.run_tests(is_missing)
 
 
+def describe(compiler, which, filter_text):
+    if not filter_text:
+        return ", ".join(filter(None, (compiler, which)))
+    return f"{compiler}, {which or 'tests'} that match '{filter_text}'".replace("every test", "tests")
+
+
+def nothing_matches(filter_text):
+    tally = Tally()
+    tally.fail(f"./test '{filter_text}'", "no test's name matches. Names are <program>.<Suite>.<Case>; is its file "
+               "listed in an ouro_test()?\n`ctest --test-dir build/release -N` lists all names.")
+    return tally
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mode", choices=("full", "quick", "long"), default="full")
     parser.add_argument("--filter", default="")
     options = parser.parse_args()
+    wrong = what_is_wrong_with(options.filter)
+    if wrong:
+        print(f"./test: '{options.filter}' is not a regular expression for ctest: {wrong}", file=sys.stderr)
+        return 2
 
     steps = [] if options.filter else [("style", "formatting, lengths, includes, names", check_style)]
-    for preset, what in QUICK if options.mode == "quick" else ALL:
-        steps.append((preset, what, lambda preset=preset: run_configuration(preset, options)))
+    for preset, compiler, which in QUICK if options.mode == "quick" else ALL:
+        steps.append((preset, describe(compiler, which, options.filter),
+                      lambda preset=preset: run_configuration(preset, options)))
 
     total, started = Tally(), time.monotonic()
     for number, (name, what, step) in enumerate(steps, 1):
@@ -68,8 +87,9 @@ def main():
         report(name, tally, time.monotonic() - step_started)
         total.add(tally)
     if total.passed + total.failed + total.skipped == 0:
-        print(f"no test's name matches '{options.filter}'")
-        total.failed = 1
+        tally = nothing_matches(options.filter)
+        report("filter", tally, 0)
+        total.add(tally)
     print(f"all of it took {time.monotonic() - started:.0f} s")
     print(total.last_line())
     return 1 if total.failed else 0
@@ -79,5 +99,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        print("interrupted")
+        print("\n./test: interrupted")
         sys.exit(130)

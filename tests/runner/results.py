@@ -56,7 +56,7 @@ def judge_skip(reason, is_missing):
     """Why the skip counts as a failure, or nothing. is_missing(feature) tells True, False, or None when unknown."""
     needs = _NEEDS.search(reason)
     if needs is None:
-        return None
+        return f"skipped ({reason}) without saying \"needs <feature>\"; nothing else excuses a skip"
     missing = is_missing(needs.group(1))
     if missing:
         return None
@@ -73,7 +73,7 @@ def _count_case(tally, case, is_missing):
     if status == "run":
         tally.passed += 1
     elif status == "disabled":
-        tally.skip(name, "disabled")
+        tally.fail(name, "it is disabled; mend or delete it, or let it skip with \"needs <feature>\"")
     elif skipped is not None and message.startswith("SKIP_"):
         reason = skip_reason(output)
         wrong = judge_skip(reason, is_missing)

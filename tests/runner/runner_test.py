@@ -9,6 +9,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 from configurations import Configuration  # noqa: E402
+from filters import what_is_wrong_with  # noqa: E402
 from features import missing_by_list, missing_natively, native_features  # noqa: E402
 from results import Tally, read_junit  # noqa: E402
 
@@ -27,6 +28,9 @@ sample(not_built ./no_such_program)
 sample(lacks sh -c "printf 'a.cpp:7: Skipped\\\\nneeds lacking\\\\n\\\\n[  SKIPPED ]\\\\n'")
 sample(cheats sh -c "printf 'a.cpp:7: Skipped\\\\nneeds present\\\\n\\\\n[  SKIPPED ]\\\\n'")
 sample(unheard sh -c "printf 'a.cpp:7: Skipped\\\\nneeds unheard_of\\\\n\\\\n[  SKIPPED ]\\\\n'")
+sample(switched_off sh -c "echo never run")
+set_tests_properties(switched_off PROPERTIES DISABLED ON)
+sample(wordless sh -c "printf 'a.cpp:7: Skipped\\\\n\\\\n[  SKIPPED ]\\\\n'")
 sample(other sh -c "printf 'a.cpp:7: Skipped\\\\nnot under ThreadSanitizer\\\\n\\\\n[  SKIPPED ]\\\\n'")
 """
 FEATURES = {"lacking": False, "present": True}
@@ -47,7 +51,7 @@ class CountsOfARealRun(unittest.TestCase):
         cls.failures = dict(cls.tally.failures)
 
     def test_counts(self):
-        self.assertEqual(self.tally.last_line(), "1 passed, 4 failed, 2 skipped")
+        self.assertEqual(self.tally.last_line(), "1 passed, 7 failed, 1 skipped")
 
     def test_a_failure_shows_its_output(self):
         self.assertIn("the words of the failure", self.failures["bad"])
@@ -64,8 +68,22 @@ class CountsOfARealRun(unittest.TestCase):
     def test_a_skip_for_an_unknown_feature_is_a_failure(self):
         self.assertIn("nothing reports", self.failures["unheard"])
 
-    def test_another_reason_to_skip_is_listed(self):
-        self.assertIn(("other", "not under ThreadSanitizer"), self.tally.skips)
+    def test_any_other_reason_to_skip_is_a_failure_that_names_it(self):
+        self.assertIn("(not under ThreadSanitizer) without saying", self.failures["other"])
+        self.assertIn("(no reason given) without saying", self.failures["wordless"])
+
+    def test_a_disabled_test_is_a_failure(self):
+        self.assertIn("disabled", self.failures["switched_off"])
+
+
+class Filters(unittest.TestCase):
+    def test_expressions_of_ctest_pass(self):
+        for text in ("", "Kernel", r"base_test\.Expected", "^a|b$", "[a-z]+(x)?", "a b", "x*", "with;semicolon"):
+            self.assertIsNone(what_is_wrong_with(text, CMAKE), text)
+
+    def test_a_broken_expression_is_told(self):
+        for text in ("Kernel(", "[a", "*x", "a)"):
+            self.assertTrue(what_is_wrong_with(text, CMAKE), text)
 
 
 class Judging(unittest.TestCase):

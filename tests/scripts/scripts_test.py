@@ -1,6 +1,7 @@
 """Usage: scripts_test.py <root>: the commands explain themselves from anywhere and refuse what they do not know."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,27 @@ class Scripts(unittest.TestCase):
         result = subprocess.run([link, "--help"], stdout=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, 0)
         self.assertIn("usage:", result.stdout)
+
+    def test_sh_is_enough_to_start_them(self):
+        for command in ("run", "test", "bench", "tools/setup", "tools/build"):
+            with self.subTest(command):
+                result = subprocess.run(["sh", os.path.join(ROOT, command), "--help"], stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True)
+                self.assertEqual(result.returncode, 0, result.stdout)
+                self.assertIn("usage:", result.stdout)
+
+    def test_a_tree_that_cannot_be_written_is_told_in_one_sentence(self):
+        os.mkdir(os.path.join(self.elsewhere, "tools"))
+        for name in ("run", "test", "bench", "tools/build", "tools/setup", "tools/progress.sh"):
+            shutil.copy(os.path.join(ROOT, name), os.path.join(self.elsewhere, name))
+        # Stops root too, whom no permission stops.
+        open(os.path.join(self.elsewhere, "build"), "w", encoding="utf-8").close()
+        for command in (["run"], ["test"], ["bench"], ["tools/build", "release"]):
+            with self.subTest(command):
+                result = subprocess.run([os.path.join(self.elsewhere, command[0]), *command[1:]],
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                self.assertEqual(result.returncode, 1, result.stdout)
+                self.assertRegex(result.stdout, r"\Acannot write to .*/build: clone into a folder of your own.*\n\Z")
 
     def test_unknown_options_are_refused(self):
         for command in COMMANDS:

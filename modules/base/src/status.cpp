@@ -16,12 +16,11 @@ constexpr StatusWords words_of(Status status) noexcept {
         case Status::zero_size:
             return {"zero_size", "The size is zero; ask for at least one byte."};
         case Status::size_overflow:
-            return {"size_overflow",
-                    "The size overflows when rounded or multiplied; it cannot be a real size."};
+            return {"size_overflow", "The size overflows when rounded or multiplied."};
         case Status::bad_alignment:
             return {"bad_alignment", "The alignment is not a power of two that this operation accepts."};
         case Status::bad_address:
-            return {"bad_address", "The address is not aligned to a page, or not one that can be used here."};
+            return {"bad_address", "The address is not on a page boundary, or not usable here."};
         case Status::out_of_range:
             return {"out_of_range", "The range reaches outside the object it should lie in."};
         case Status::bad_argument:
@@ -29,19 +28,15 @@ constexpr StatusWords words_of(Status status) noexcept {
         case Status::stale_handle:
             return {"stale_handle", "The handle's object is gone; its slot may already hold another one."};
         case Status::out_of_memory:
-            return {"out_of_memory",
-                    "The system refused the memory; free some or raise the process's limit."};
+            return {"out_of_memory", "The system refused the memory; free some or raise the limit."};
         case Status::out_of_address_space:
             return {"out_of_address_space", "No free range of addresses is that large; reserve less."};
         case Status::too_many_mappings:
-            return {"too_many_mappings",
-                    "The process has too many mappings; use larger granules or raise vm.max_map_count."};
+            return {"too_many_mappings", "Too many mappings; use larger granules or raise vm.max_map_count."};
         case Status::too_many_threads:
-            return {"too_many_threads",
-                    "The system refused another thread; lower their number or raise the limit."};
+            return {"too_many_threads", "The system refused another thread; use fewer or raise the limit."};
         case Status::too_many_files:
-            return {"too_many_files",
-                    "The process or the system has no file descriptor left; raise the limit."};
+            return {"too_many_files", "No file descriptor is left; close some or raise the limit."};
         case Status::capacity_exhausted:
             return {"capacity_exhausted", "The fixed capacity is used up; choose a larger one at creation."};
         case Status::not_mapped:

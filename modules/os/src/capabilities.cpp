@@ -2,6 +2,20 @@
 
 namespace ouro::os {
 
+std::string_view mode_name(TransparentHugePages mode) noexcept {
+    switch (mode) {
+        case TransparentHugePages::unavailable:
+            return "unavailable";
+        case TransparentHugePages::never:
+            return "never";
+        case TransparentHugePages::madvise:
+            return "madvise";
+        case TransparentHugePages::always:
+            return "always";
+    }
+    return "unknown";
+}
+
 std::array<Feature, kFeatureCount> list_features(const Capabilities& capabilities) noexcept {
     const auto ok = [](Status status) { return status == Status::ok; };
     return {{

@@ -13,6 +13,9 @@ namespace ouro::os {
 
 enum class TransparentHugePages : unsigned char { unavailable, never, madvise, always };
 
+// The kernel's own word for the mode.
+[[nodiscard]] std::string_view mode_name(TransparentHugePages mode) noexcept;
+
 // What this machine and kernel offer, found out by trying: policy is chosen from this report and from nothing
 // else.
 struct Capabilities {
