@@ -15,6 +15,7 @@ using nlohmann::ordered_json;
 
 std::string yes_or_why(Status status) {
     if (status == Status::ok) return "yes";
+    if (status == Status::not_supported) return "no: this kernel does not offer it";
     return "no: " + std::string(status_text(status));
 }
 

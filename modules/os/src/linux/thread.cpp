@@ -27,6 +27,7 @@ void* run_thread(void* order_pointer) {
     const Thread::Entry entry = order.entry;
     void* argument = order.argument;
     order.taken.store(1, std::memory_order_release);
+    // The starter may be gone by now and the word with it; waking nobody at an old address is harmless.
     wake_one(order.taken);
     entry(argument);
     return nullptr;
@@ -92,6 +93,17 @@ void name_thread(pthread_t thread, const char* name) noexcept {
     ::pthread_setname_np(thread, cut);
 }
 
+Status start_failure(int error) noexcept {
+    switch (error) {
+        case EAGAIN:
+            return Status::too_many_threads;
+        case EINVAL:  // a stack that no address space holds
+            return Status::bad_argument;
+        default:
+            return status_of_error(error);
+    }
+}
+
 }  // namespace
 
 Expected<Thread> Thread::start(Entry entry, void* argument, const ThreadOptions& options) noexcept {
@@ -101,12 +113,11 @@ Expected<Thread> Thread::start(Entry entry, void* argument, const ThreadOptions&
     if (applied != Status::ok) return applied;
     StartOrder order{entry, argument};
     pthread_t thread{};
-    const int error = attempt(OsCall::start_thread, EAGAIN, [&] {
-        return ::pthread_create(&thread, attributes.get(), run_thread, &order);
+    const int result = attempt(OsCall::start_thread, [&] {
+        errno = ::pthread_create(&thread, attributes.get(), run_thread, &order);
+        return errno == 0 ? 0 : -1;
     });
-    if (error == EAGAIN) return Status::too_many_threads;
-    if (error == EINVAL) return Status::bad_argument;
-    if (error != 0) return status_of_error(error);
+    if (result != 0) return start_failure(errno);
     if (options.name != nullptr) name_thread(thread, options.name);
     while (order.taken.load(std::memory_order_acquire) == 0)
         wait_on(order.taken, 0);

@@ -248,6 +248,18 @@ TEST(FaultInjection, FailsTheNthUseOnce) {
     EXPECT_TRUE(os::release(*third));
 }
 
+TEST(FaultInjection, AThreadThatCannotStartSaysWhy) {
+    const auto status_for = [](int error) {
+        inject::fail_nth(OsCall::start_thread, 1, error);
+        const Status status = os::Thread::start([](void*) {}, nullptr).status();
+        inject::clear();
+        return status;
+    };
+    EXPECT_EQ(status_for(EAGAIN), Status::too_many_threads);
+    EXPECT_EQ(status_for(ENOMEM), Status::out_of_memory);
+    EXPECT_EQ(status_for(EINVAL), Status::bad_argument);
+}
+
 TEST(FaultInjection, ErrorNumbersBecomeTheirStatus) {
     const auto status_for = [](OsCall call, int error) {
         inject::fail_nth(call, 1, error);
