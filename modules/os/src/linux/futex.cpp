@@ -24,6 +24,8 @@ unsigned wake(const std::atomic<std::uint32_t>& word, int count) noexcept {
 
 WaitOutcome wait_on(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                     std::uint64_t timeout_ns) noexcept {
+    // The kernel would answer the same, a system call later.
+    if (word.load(std::memory_order_acquire) != expected) return WaitOutcome::changed;
     constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
     timespec timeout{};
     timeout.tv_sec = static_cast<time_t>(timeout_ns / kNsPerSecond);

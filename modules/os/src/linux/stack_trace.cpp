@@ -25,7 +25,7 @@ struct StackBounds {
 };
 
 // The mapping around an address, from the kernel's own table; neither allocates nor locks.
-StackBounds find_bounds(std::uintptr_t address) noexcept {
+[[gnu::cold, gnu::noinline]] StackBounds find_bounds(std::uintptr_t address) noexcept {
     struct Search {
         std::uintptr_t address;
         StackBounds found;
@@ -54,31 +54,33 @@ StackBounds find_bounds(std::uintptr_t address) noexcept {
 // Remembered for each thread. A stack that grew, an alternate signal stack or a fiber's is looked up again.
 StackBounds bounds_around(std::uintptr_t address) noexcept {
     [[gnu::tls_model("initial-exec")]] static thread_local StackBounds known;
-    if (!known.contain(address)) known = find_bounds(address);
+    if (!known.contain(address)) [[unlikely]]
+        known = find_bounds(address);
     return known;
 }
 
-// A frame is believed only when it lies above the one before and inside the stack.
-bool is_plausible(const Frame* frame, const Frame* below, std::uintptr_t top) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(frame);
-    return frame > below && address % alignof(Frame) == 0 && address < top && top - address >= sizeof(Frame);
+// The frame of the caller, or null when what stands there cannot be one: a frame is believed only when it
+// lies above the one before, aligned, and wholly inside the stack.
+const Frame* caller_of(const Frame* frame, std::uintptr_t last) noexcept {
+    const auto caller = reinterpret_cast<std::uintptr_t>(frame->caller);
+    const bool plausible =
+        caller > reinterpret_cast<std::uintptr_t>(frame) && caller <= last && caller % alignof(Frame) == 0;
+    return plausible ? frame->caller : nullptr;
 }
 
 }  // namespace
 
 [[gnu::noinline]] std::size_t capture_stack(std::span<void*> frames, unsigned skip) noexcept {
     const auto* frame = static_cast<const Frame*>(__builtin_frame_address(0));
-    const std::uintptr_t top = bounds_around(reinterpret_cast<std::uintptr_t>(frame)).high;
+    const StackBounds bounds = bounds_around(reinterpret_cast<std::uintptr_t>(frame));
+    // Without bounds nothing but this frame itself is safe to read.
+    const std::uintptr_t last = bounds.high != 0 ? bounds.high - sizeof(Frame) : 0;
+    for (; skip != 0 && frame != nullptr; --skip)
+        frame = caller_of(frame, last);
     std::size_t count = 0;
-    while (count < frames.size() && frame->return_address != nullptr) {
-        if (skip != 0) {
-            --skip;
-        } else {
-            frames[count++] = frame->return_address;
-        }
-        const Frame* caller = frame->caller;
-        if (!is_plausible(caller, frame, top)) break;
-        frame = caller;
+    while (count < frames.size() && frame != nullptr && frame->return_address != nullptr) {
+        frames[count++] = frame->return_address;
+        frame = caller_of(frame, last);
     }
     return count;
 }
