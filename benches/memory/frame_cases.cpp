@@ -13,14 +13,16 @@ namespace ouro::bench {
 namespace {
 
 constexpr std::size_t kFrameBytes = std::size_t{64} << 20;
-// So many objects in a frame; each is touched once, as whoever allocates it would. Few enough that the frame
-// stays in the cache: else the row would show the price of the misses, which is the same for all.
-constexpr std::uint64_t kObjects = 2'000;
+// Objects in a frame; each is touched once, as whoever allocates it would. The small frame stays in the cache
+// and shows the allocation itself; the large one does not, and shows what is left of the difference beside
+// the misses.
+constexpr std::uint64_t kSmallFrame = 2'000;
+constexpr std::uint64_t kLargeFrame = 100'000;
 
 // Allocates objects of one size and writes a byte of each; resets whenever a frame is full. Equal work for
 // all.
 template <class Allocate, class Reset>
-Work frames_of(Allocate allocate, Reset reset) {
+Work frames_of(std::uint64_t objects, Allocate allocate, Reset reset) {
     return [=](Round& round) {
         std::uint64_t sum = 0;
         round.time([&] {
@@ -29,7 +31,7 @@ Work frames_of(Allocate allocate, Reset reset) {
                 auto* object = static_cast<volatile unsigned char*>(allocate());
                 *object = static_cast<unsigned char>(i);
                 sum += *object;
-                if (++in_frame == kObjects) {
+                if (++in_frame == objects) {
                     reset();
                     in_frame = 0;
                 }
@@ -40,21 +42,25 @@ Work frames_of(Allocate allocate, Reset reset) {
     };
 }
 
-void measure_size(Session& session, std::size_t size, FrameAllocator& frame, std::byte* buffer) {
+void measure_size(Session& session, std::size_t size, std::uint64_t objects, FrameAllocator& frame,
+                  std::byte* buffer) {
+    const std::string label = std::to_string(size) + " B, " + std::to_string(objects) + " a frame";
     // Its own release() goes back to the buffer it started with: the equal of our reset.
     std::pmr::monotonic_buffer_resource monotonic(buffer, kFrameBytes, std::pmr::null_memory_resource());
     const Work monotonic_frames =
-        frames_of([&, size] { return monotonic.allocate(size, 16); }, [&] { monotonic.release(); });
+        frames_of(objects, [&, size] { return monotonic.allocate(size, 16); }, [&] { monotonic.release(); });
     MemoryResource& through_contract = frame;
     const auto reset = [&] { frame.reset(); };
-    session.measure("frame: allocate " + std::to_string(size) + " B", kNanoseconds)
-        .ours(frames_of([&, size] { return static_cast<void*>(frame.allocate(size, 16)->data); }, reset))
+    session.measure("frame: " + label, kNanoseconds)
+        .ours(frames_of(
+            objects, [&, size] { return static_cast<void*>(frame.allocate(size, 16)->data); }, reset))
         .peer("pmr::monotonic", standard_library_version(), monotonic_frames)
         .bar(ratio_at_most(0.6))
         .run();
-    session.measure("frame: " + std::to_string(size) + " B, virtual call", kNanoseconds)
-        .ours(frames_of([&, size] { return static_cast<void*>(through_contract.allocate(size, 16)->data); },
-                        reset))
+    session.measure("frame: " + label + ", virtual", kNanoseconds)
+        .ours(frames_of(
+            objects, [&, size] { return static_cast<void*>(through_contract.allocate(size, 16)->data); },
+            reset))
         .peer("pmr::monotonic", standard_library_version(), monotonic_frames)
         .run();
 }
@@ -86,7 +92,8 @@ void measure_frames(Session& session) {
     must(os::prefault({bytes, kFrameBytes}), "prefault");
     frame.reset();
     for (const std::size_t size : {std::size_t{16}, std::size_t{64}, std::size_t{256}}) {
-        measure_size(session, size, frame, bytes);
+        measure_size(session, size, kSmallFrame, frame, bytes);
+        measure_size(session, size, kLargeFrame, frame, bytes);
     }
     measure_reset(session, frame);
 }
