@@ -91,6 +91,4 @@ VAGUE_FILE_NAME = r"(^|_)(utils?|misc|manager|helpers?|common|stuff)(_|\.)"
 # Written so that this file does not contain what it looks for.
 UNFINISHED = r"\b(TO[D]O|FIX[M]E|XX[X])\b"
 MACHINE_PATH = r"(?<![\w.$}{)/-])/(home/[a-z]|root/|work/|Users/[A-Za-z])"
-MACHINE_PATH_PLACES = (
-    r"^tools/fresh-check$",  # the home of root in the clean system that it makes
-)
+MACHINE_PATH_PLACES = ()
