@@ -89,7 +89,8 @@ Status why_not_transparent() noexcept {
     std::array<char, 128> buffer;
     const auto mode = read_text_file("/sys/kernel/mm/transparent_hugepage/enabled", buffer);
     const bool never = !mode || mode->find("[never]") != std::string_view::npos;
-    const bool disabled = ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0;
+    const bool disabled =
+        attempt(OsCall::query_system, [] { return ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0); }) > 0;
     return never || disabled ? Status::not_supported : Status::no_huge_pages;
 }
 

@@ -64,9 +64,16 @@ Status set_protection(MemoryBlock block, int protection) noexcept {
 
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 
-// An empty range is accepted exactly where the advice is known.
+// An empty range is accepted exactly where the advice is known. Only a definite answer is remembered.
 bool knows_populate_write() noexcept {
-    static const bool known = ::madvise(nullptr, 0, kPopulateWrite) == 0;
+    enum class Answer : unsigned char { unknown, yes, no };
+    static std::atomic<Answer> remembered{Answer::unknown};
+    const Answer answer = remembered.load(std::memory_order_relaxed);
+    if (answer != Answer::unknown) return answer == Answer::yes;
+    const bool known =
+        attempt(OsCall::advise_memory, [] { return ::madvise(nullptr, 0, kPopulateWrite); }) == 0;
+    if (known || errno == EINVAL)
+        remembered.store(known ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return known;
 }
 
