@@ -39,6 +39,10 @@ constexpr StatusWords words_of(Status status) noexcept {
             return {"too_many_files", "No file descriptor is left; close some or raise the limit."};
         case Status::capacity_exhausted:
             return {"capacity_exhausted", "The fixed capacity is used up; choose a larger one at creation."};
+        case Status::budget_exceeded:
+            return {"budget_exceeded", "The budget does not allow it; free memory or raise the budget."};
+        case Status::rate_limited:
+            return {"rate_limited", "Too much was asked in too short a time; try again later."};
         case Status::not_mapped:
             return {"not_mapped", "Part of the range is not mapped."};
         case Status::address_in_use:
@@ -53,6 +57,8 @@ constexpr StatusWords words_of(Status status) noexcept {
             return {"timed_out", "The time given ran out before it happened."};
         case Status::busy:
             return {"busy", "It is in use by another and cannot be waited for here."};
+        case Status::sealed:
+            return {"sealed", "Memory was sealed after warm-up; reserve enough before sealing."};
         case Status::not_supported:
             return {"not_supported",
                     "This platform or kernel does not offer it; `ouro doctor` says what it offers."};

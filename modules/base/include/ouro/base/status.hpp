@@ -26,6 +26,8 @@ enum class Status : std::uint8_t {
     too_many_threads = 23,
     too_many_files = 24,
     capacity_exhausted = 25,
+    budget_exceeded = 26,
+    rate_limited = 27,
 
     // The state of the thing asked does not allow it.
     not_mapped = 40,
@@ -35,6 +37,7 @@ enum class Status : std::uint8_t {
     not_found = 44,
     timed_out = 45,
     busy = 46,
+    sealed = 47,
 
     // The platform does not do it here.
     not_supported = 60,
