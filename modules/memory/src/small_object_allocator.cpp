@@ -53,7 +53,9 @@ Expected<RegionPlan> plan_region(MemoryBlock region) noexcept {
 Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& options) noexcept {
     const std::size_t units = options.max_bytes / UnitMap::kUnitBytes;
     if (units == 0) return Status::bad_argument;
-    Parts parts{.name = options.name, .purge_threshold_bytes = options.purge_threshold_bytes};
+    Parts parts;
+    parts.name = options.name;
+    parts.purge_threshold_bytes = options.purge_threshold_bytes;
     parts.layout = HeapCore::layout_for(units, os::page_size());
     auto metadata = os::Reservation::create({.bytes = parts.layout.bytes}, os::page_size());
     if (!metadata) return metadata.status();
@@ -86,7 +88,10 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock regio
     if (region.is_null()) return Status::bad_argument;
     const auto plan = plan_region(region);
     if (!plan) return plan.status();
-    Parts parts{.name = name, .region = region, .layout = plan->layout};
+    Parts parts;
+    parts.name = name;
+    parts.region = region;
+    parts.layout = plan->layout;
     parts.memory = {plan->metadata, plan->units, false};
     std::memset(plan->metadata.data, 0, plan->metadata.size);
     return build(std::move(parts));

@@ -51,12 +51,12 @@ bool set_if_clear(UnitMap::Word& word, std::uint64_t mask) noexcept {
 
 }  // namespace
 
-UnitMap::UnitMap(const Memory& memory, Grow grow, void* grow_context) noexcept
+UnitMap::UnitMap(const Memory& memory, Grow grow_units, void* context) noexcept
     : units_(memory.units),
       taken_(memory.taken),
       dirty_(memory.dirty),
-      grow_(grow),
-      grow_context_(grow_context),
+      grow_(grow_units),
+      grow_context_(context),
       usable_(memory.usable_units) {}
 
 Expected<UnitMap::Run> UnitMap::take(std::size_t count) noexcept {

@@ -2,6 +2,7 @@
 
 #include <ouro/base/random.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ PartPointer build_usual(const Site& site) {
 // A new strategy is one line here.
 const std::array kRecipes = {
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
+    Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
 };
 

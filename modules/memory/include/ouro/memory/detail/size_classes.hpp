@@ -17,9 +17,9 @@ inline constexpr std::size_t kLinearStep = 16;
 inline constexpr std::size_t kLinearEnd = 128;
 inline constexpr unsigned kStepsPerDoubling = 4;
 
+inline constexpr unsigned kLinearClasses = 1 + kLinearEnd / kLinearStep;
 inline constexpr unsigned kClassCount =
-    1 + kLinearEnd / kLinearStep +
-    kStepsPerDoubling * (std::bit_width(kLargestClassBytes) - std::bit_width(kLinearEnd));
+    kLinearClasses + kStepsPerDoubling * (log2_floor(kLargestClassBytes) - log2_floor(kLinearEnd));
 
 [[nodiscard]] constexpr std::array<std::uint32_t, kClassCount> make_class_sizes() noexcept {
     std::array<std::uint32_t, kClassCount> sizes{8};
@@ -56,10 +56,10 @@ inline constexpr auto kClassTable = make_class_table();
 // Requires: 1 <= size <= kLargestClassBytes.
 [[nodiscard]] constexpr unsigned class_of_size(std::size_t size) noexcept {
     if (size <= kLargestTableBytes) return table_class(size);
-    const auto doubling = static_cast<unsigned>(std::bit_width(size - 1)) - 3;
-    const auto step = static_cast<unsigned>((size - 1) >> doubling) - kStepsPerDoubling;
-    const unsigned doublings_before = doubling + 3 - static_cast<unsigned>(std::bit_width(kLinearEnd));
-    return 1 + kLinearEnd / kLinearStep + kStepsPerDoubling * doublings_before + step;
+    // The step is what the three highest bits say; the first of them is always set.
+    const unsigned shift = log2_floor(size - 1) - 2;
+    const auto step = static_cast<unsigned>((size - 1) >> shift) - kStepsPerDoubling;
+    return kLinearClasses + kStepsPerDoubling * (shift + 2 - log2_floor(kLinearEnd)) + step;
 }
 
 // The class for a request, or kClassCount when it is too large for all of them. Blocks lie at multiples of

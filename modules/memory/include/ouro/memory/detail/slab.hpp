@@ -65,11 +65,11 @@ enum class UnitKind : std::uint8_t {
     return static_cast<std::uint32_t>(slab_units(size_class) * UnitMap::kUnitBytes / kClassBytes[size_class]);
 }
 
-// How many free blocks of a class a thread keeps at most: as many as fit in one unit, within bounds.
+// How many free blocks of a class a thread keeps at most: as many as fit in two units, within bounds.
 [[nodiscard]] constexpr std::uint32_t cache_capacity(unsigned size_class) noexcept {
     constexpr std::size_t kLeast = 8;
     constexpr std::size_t kMost = 320;
-    const std::size_t fitting = UnitMap::kUnitBytes / kClassBytes[size_class];
+    const std::size_t fitting = 2 * UnitMap::kUnitBytes / kClassBytes[size_class];
     return static_cast<std::uint32_t>(fitting < kLeast ? kLeast : fitting > kMost ? kMost : fitting);
 }
 

@@ -43,8 +43,8 @@ public:
     // at once, also for the same units.
     using Grow = Expected<void> (*)(void* context, std::size_t first_unit, std::size_t end_unit);
 
-    // Without `grow` the units that are usable are all there will ever be.
-    UnitMap(const Memory& memory, Grow grow, void* grow_context) noexcept;
+    // Without `grow_units` the units that are usable are all there will ever be.
+    UnitMap(const Memory& memory, Grow grow_units, void* context) noexcept;
 
     // A run of `count` units. Fails with capacity_exhausted, or as growing does.
     [[nodiscard]] Expected<Run> take(std::size_t count) noexcept;
