@@ -57,6 +57,9 @@ public:
         return kinds_[unit].load(std::memory_order_relaxed);
     }
 
+    // One a unit, `none` for those not usable yet. All of it can be read.
+    [[nodiscard]] const std::atomic<UnitKind>* kinds() const noexcept { return kinds_; }
+
     // The calling thread's heap: found, adopted from a thread that has ended, or made. Fails as
     // UnitMap::take does.
     [[nodiscard]] Expected<ThreadHeap*> heap_of_this_thread() noexcept;
