@@ -106,7 +106,8 @@ bool others_make_progress() {
 }
 
 int pause_again_and_again() {
-    auto heap =
+    // Never ended: the workers use it until the process is gone.
+    static auto heap =
         SmallObjectAllocator::create({.max_bytes = std::size_t{256} << 20, .purge_threshold_bytes = 0});
     if (!heap) return 4;
     g_shared.heap = &*heap;
