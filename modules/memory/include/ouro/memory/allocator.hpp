@@ -41,8 +41,8 @@ public:
         return resource_->reallocate(block, new_size, alignment);
     }
 
-    // Changes the size in place or not at all: see MemoryResource::try_resize. A block that can become smaller
-    // may do so where nothing may be allocated.
+    // Changes the size in place or not at all: see MemoryResource::try_resize. A block that can become
+    // smaller may do so where nothing may be allocated.
     [[nodiscard]] Expected<MemoryBlock> try_reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) const noexcept {
         if (new_size > block.size) check_allocation_allowed();
@@ -55,8 +55,8 @@ public:
     [[nodiscard]] Expected<T*> make(Args&&... args) const
         noexcept(std::is_nothrow_constructible_v<T, Args...>);
 
-    // Ends an object of make and frees its memory. Requires: the type that it was made as, no base of it, whose
-    // size would be another. Null is ignored.
+    // Ends an object of make and frees its memory. Requires: the type that it was made as, no base of it,
+    // whose size would be another. Null is ignored.
     template <class T>
     void destroy(T* object) const noexcept;
 
@@ -118,8 +118,8 @@ private:
     ResourceMark start_;
 };
 
-// Memory with the first objects of an array in it: all of that goes back unless someone takes it over. Written
-// as a destructor, because that works with and without exceptions.
+// Memory with the first objects of an array in it: all of that goes back unless someone takes it over.
+// Written as a destructor, because that works with and without exceptions.
 template <class T>
 class Allocator::Unfinished {
 public:

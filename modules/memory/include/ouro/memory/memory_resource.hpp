@@ -30,8 +30,8 @@ struct ResourceInfo {
     ThreadSafety thread_safety = ThreadSafety::single_thread;
     // False where deallocate alone gives nothing back: memory returns with a reset, a marker or the end.
     bool frees_blocks = true;
-    // The sizes that requests are rounded up to, ascending; empty where sizes have no such steps. Lives as long
-    // as the resource.
+    // The sizes that requests are rounded up to, ascending; empty where sizes have no such steps. Lives as
+    // long as the resource.
     std::span<const std::size_t> size_classes{};
 };
 
@@ -96,8 +96,9 @@ public:
     [[nodiscard]] virtual Status check() const noexcept = 0;
 
     // The block with a new size at the same address; where that cannot be, a failure, and the block is as it
-    // was: not_supported where the resource never changes blocks in place, capacity_exhausted where there is no
-    // room behind this one now, and as allocate. Requires: as for deallocate, and a block that is not null.
+    // was: not_supported where the resource never changes blocks in place, capacity_exhausted where there is
+    // no room behind this one now, and as allocate. Requires: as for deallocate, and a block that is not
+    // null.
     [[nodiscard]] virtual Expected<MemoryBlock> try_resize([[maybe_unused]] MemoryBlock block,
                                                            [[maybe_unused]] std::size_t new_size,
                                                            [[maybe_unused]] std::size_t alignment) noexcept {
@@ -107,8 +108,8 @@ public:
     // A mark for free_since. Fails with not_supported where blocks are not freed in the order of their ages.
     [[nodiscard]] virtual Expected<ResourceMark> place_mark() noexcept { return Status::not_supported; }
 
-    // Frees all that was allocated since the mark was placed. Requires: a mark of this resource, which has not
-    // been reset or freed below it since (assert).
+    // Frees all that was allocated since the mark was placed. Requires: a mark of this resource, which has
+    // not been reset or freed below it since (assert).
     virtual void free_since([[maybe_unused]] ResourceMark mark) noexcept {
         OURO_ASSERT(false, "the resource has no marks");
     }

@@ -46,8 +46,8 @@ private:
     Allocator allocator_;
 };
 
-// A MemoryResource on a std::pmr resource, which must live longer. What that one throws is out_of_memory; in a
-// program without exceptions it ends the program, as anything thrown there does.
+// A MemoryResource on a std::pmr resource, which must live longer. What that one throws is out_of_memory; in
+// a program without exceptions it ends the program, as anything thrown there does.
 //
 // A std::pmr resource cannot be asked which addresses are its own, so owns() is always false: in a chain that
 // looks for the owner of a block, this can only be the one that is left when all others have said no.
@@ -121,8 +121,8 @@ private:
         live_blocks_.fetch_add(1, std::memory_order_relaxed);
         allocations_.fetch_add(1, std::memory_order_relaxed);
         std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
-        while (live > peak &&
-               !peak_bytes_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {}
+        while (live > peak && !peak_bytes_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+        }
     }
 
     std::pmr::memory_resource* upstream_;

@@ -24,8 +24,8 @@ void unseal() noexcept;
 // complete.
 [[nodiscard]] std::uint64_t refused_growths() noexcept;
 
-// Sealed until the end of the scope, then as it was before: for tests, and for the part of a program that must
-// not grow.
+// Sealed until the end of the scope, then as it was before: for tests, and for the part of a program that
+// must not grow.
 class SealScope {
 public:
     SealScope() noexcept : was_sealed_(is_sealed()) { seal(); }

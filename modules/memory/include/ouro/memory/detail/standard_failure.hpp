@@ -7,8 +7,9 @@
 #include <new>
 
 // The standard library knows one way for an allocation to fail: an exception. Where the program that includes
-// this has none, the failure asserts. What depends on the difference lives in a namespace named after it, since
-// code of both kinds may be linked into one program, and the linker would choose one of two equal names for all.
+// this has none, the failure asserts. What depends on the difference lives in a namespace named after it,
+// since code of both kinds may be linked into one program, and the linker would choose one of two equal names
+// for all.
 #if defined(__cpp_exceptions)
 #    define OURO_EXCEPTIONS_NAMESPACE with_exceptions
 #else
