@@ -1,5 +1,5 @@
-// Exchanges resources and blocks with a shared library that another compiler made, both ways. Prints the first
-// thing that is wrong.
+// Exchanges resources and blocks with a shared library that another compiler made, both ways. Prints the
+// first thing that is wrong.
 #include "exchange.hpp"
 #include "exercise.hpp"
 
@@ -68,21 +68,21 @@ void exchange_blocks(MemoryResource& resource, const char* whose) {
     const auto mine = resource.allocate(200, 32);
     expect(mine.has_value(), whose);
     std::memset(mine->data, 9, 200);
-    const auto grown = library_reallocate(&resource, *mine, 3000, 32);
+    const auto grown = exchange::reallocate(&resource, *mine, 3000, 32);
     expect(grown && grown->size >= 3000 && holds(*grown, 200, 9), "the library grows what the program took");
     resource.deallocate(*grown, 32);
 
-    const auto theirs = library_allocate(&resource, 200, 128);
+    const auto theirs = exchange::allocate(&resource, 200, 128);
     expect(theirs && ouro::is_aligned(theirs->data, 128) && resource.owns(theirs->data),
            "the library allocates for the program");
     const auto shrunk = resource.reallocate(*theirs, 50, 128);
     expect(shrunk && shrunk->data == theirs->data, "the program shrinks what the library took");
-    const auto resized = library_resize(&resource, *shrunk, 4000, 128);
+    const auto resized = exchange::resize(&resource, *shrunk, 4000, 128);
     expect(resized && resized->data == shrunk->data && resized->size >= 4000, "the library resizes in place");
-    library_deallocate(&resource, *resized, 128);
+    exchange::deallocate(&resource, *resized, 128);
     expect(resource.stats().live_blocks == before, "every block went back");
-    expect(library_allocate(&resource, 0, 16).status() == Status::zero_size, "a status through both");
-    expect(library_allocate(&resource, std::size_t{1} << 40, 16).status() == Status::capacity_exhausted,
+    expect(exchange::allocate(&resource, 0, 16).status() == Status::zero_size, "a status through both");
+    expect(exchange::allocate(&resource, std::size_t{1} << 40, 16).status() == Status::capacity_exhausted,
            "exhaustion through both");
 }
 
@@ -93,11 +93,11 @@ void compare_with_plain_words() {
         std::size_t second;
     };
     using Plain = TwoWords (*)(MemoryResource*, std::size_t, std::size_t);
-    const auto plain = reinterpret_cast<Plain>(reinterpret_cast<void*>(&library_allocate));
-    MemoryResource* resource = library_resource();
+    const auto plain = reinterpret_cast<Plain>(reinterpret_cast<void*>(&exchange::allocate));
+    MemoryResource* resource = exchange::own_resource();
     const TwoWords block = plain(resource, 64, 16);
     expect(block.first != nullptr && block.second == 64, "a block is two words");
-    library_deallocate(resource, {static_cast<std::byte*>(block.first), block.second}, 16);
+    exchange::deallocate(resource, {static_cast<std::byte*>(block.first), block.second}, 16);
     const TwoWords failure = plain(resource, 64, 3);
     expect(failure.first == nullptr && failure.second == static_cast<std::size_t>(Status::bad_alignment),
            "a failure is null and its number");
@@ -112,34 +112,35 @@ void call_through_the_table() {
     using Allocate = TwoWords (*)(void*, std::size_t, std::size_t);
     using Resize = TwoWords (*)(void*, void*, std::size_t, std::size_t, std::size_t);
     using Deallocate = void (*)(void*, void*, std::size_t, std::size_t);
-    void* object = library_resource();
+    void* object = exchange::own_resource();
+    const std::size_t before = exchange::own_resource()->stats().live_blocks;
     void** table = *static_cast<void***>(object);
     const TwoWords block = reinterpret_cast<Allocate>(table[0])(object, 64, 16);
     expect(block.second == 64, "allocate stands first in the table");
     const TwoWords resized = reinterpret_cast<Resize>(table[8])(object, block.first, block.second, 128, 16);
     expect(resized.first == block.first && resized.second == 128, "try_resize stands ninth in the table");
     reinterpret_cast<Deallocate>(table[1])(object, resized.first, resized.second, 16);
-    expect(library_resource()->stats().live_blocks == 0, "deallocate stands second in the table");
+    expect(exchange::own_resource()->stats().live_blocks == before, "deallocate stands second in the table");
 }
 
 void exchange_statuses() {
     for (int number = 1; number < 256; ++number) {
         const auto status = static_cast<Status>(number);
-        expect(library_block_failure(status).status() == status, "a status in place of a block");
-        expect(library_void_failure(status).status() == status, "a status in place of nothing");
-        expect(library_number_failure(status).status() == status, "a status in place of a number");
+        expect(exchange::block_failure(status).status() == status, "a status in place of a block");
+        expect(exchange::void_failure(status).status() == status, "a status in place of nothing");
+        expect(exchange::number_failure(status).status() == status, "a status in place of a number");
     }
-    expect(library_void_failure(Status::ok).has_value(), "success without a value");
-    const auto number = library_number(0x0123456789ABCDEFU);
+    expect(exchange::void_failure(Status::ok).has_value(), "success without a value");
+    const auto number = exchange::number(0x0123456789ABCDEFU);
     expect(number && *number == 0x0123456789ABCDEFU, "a number");
 }
 
 }  // namespace
 
 int main() {
-    std::printf("library: %s, program: %s\n", library_compiler(), __VERSION__);
-    expect(std::strcmp(library_compiler(), __VERSION__) != 0, "two compilers");
-    MemoryResource* theirs = library_resource();
+    std::printf("library: %s, program: %s\n", exchange::compiler(), __VERSION__);
+    expect(std::strcmp(exchange::compiler(), __VERSION__) != 0, "two compilers");
+    MemoryResource* theirs = exchange::own_resource();
     auto stack = ouro::StackAllocator::create({.name = "exchanged", .max_bytes = std::size_t{1} << 20});
     auto frame = ouro::FrameAllocator::create({.name = "exchanged", .max_bytes = std::size_t{1} << 20});
     if (theirs == nullptr || !stack || !frame) return 2;
@@ -150,13 +151,14 @@ int main() {
     exchange_blocks(own, "a resource written in the program, on one of the library");
     expect(own.calls >= 8, "the library calls what the program wrote");
     expect(exercise(*theirs) == 0, "all functions of the library's resource");
-    expect(library_exercise(&*stack) == 0, "all functions of the program's stack");
-    expect(library_exercise(&*frame) == 0, "all functions of the program's frame");
-    expect(library_exercise(&own) == 0, "all functions of what the program wrote");
+    expect(exchange::exercise_it(&*stack) == 0, "all functions of the program's stack");
+    expect(exchange::exercise_it(&*frame) == 0, "all functions of the program's frame");
+    expect(exchange::exercise_it(&own) == 0, "all functions of what the program wrote");
 
     // One side builds a strategy on memory of the other.
     auto on_theirs = ouro::FrameAllocator::create_on(*theirs, 65536, "exchanged");
-    expect(on_theirs && library_exercise(&*on_theirs) == 0, "a frame of the program on the library's memory");
+    expect(on_theirs && exchange::exercise_it(&*on_theirs) == 0,
+           "a frame of the program on the library's memory");
 
     compare_with_plain_words();
     call_through_the_table();

@@ -103,6 +103,18 @@ TEST(FromPmr, SenselessRequestsHaveTheirStatus) {
     EXPECT_TRUE(resource.is_equal(resource));
 }
 
+TEST(FromPmr, TakesTheSizeAskedAsWellAsTheSizeGiven) {
+    FromPmr resource(*std::pmr::new_delete_resource());
+    const auto one = resource.allocate(100, 64);
+    const auto two = resource.allocate(100, 64);
+    ASSERT_TRUE(one && two);
+    EXPECT_EQ(one->size, 128U);
+    resource.deallocate(*one, 64);
+    resource.deallocate({two->data, 100}, 64);
+    EXPECT_EQ(resource.stats().live_bytes, 0U);
+    EXPECT_EQ(resource.allocate(SIZE_MAX, 64).status(), Status::size_overflow);
+}
+
 TEST(FromPmr, WhatIsThrownBelowIsAStatus) {
     FromPmr nothing(*std::pmr::null_memory_resource());
     EXPECT_EQ(nothing.allocate(16).status(), Status::out_of_memory);
@@ -116,7 +128,7 @@ TEST(FromPmr, WhatIsThrownBelowIsAStatus) {
     const auto block = small.allocate(1000);
     ASSERT_TRUE(block);
     EXPECT_EQ(small.reallocate(*block, 8000).status(), Status::out_of_memory);
-    EXPECT_EQ(small.stats().live_bytes, 1000U);
+    EXPECT_EQ(small.stats().live_bytes, block->size);
     small.deallocate(*block);
 }
 

@@ -51,6 +51,9 @@ private:
 //
 // A std::pmr resource cannot be asked which addresses are its own, so owns() is always false: in a chain that
 // looks for the owner of a block, this can only be the one that is left when all others have said no.
+//
+// Sizes are rounded up to the alignment, because the pools of some standard libraries align a block only when
+// its size is a multiple of it. The size asked and the size given then lead to the same one at the other end.
 class FromPmr final : public MemoryResource {
 public:
     struct Options {
@@ -68,17 +71,20 @@ public:
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
         note_allocation();
         if (const Status asked = check_allocation(size, alignment); asked != Status::ok) return failed(asked);
-        void* address = detail::null_when_thrown([&] { return upstream_->allocate(size, alignment); });
+        const auto whole = checked_align_up(size, alignment);
+        if (!whole) return failed(whole.status());
+        void* address = detail::null_when_thrown([&] { return upstream_->allocate(*whole, alignment); });
         if (address == nullptr) return failed(Status::out_of_memory);
-        note_taken(size);
-        return MemoryBlock{static_cast<std::byte*>(address), size};
+        note_taken(*whole);
+        return MemoryBlock{static_cast<std::byte*>(address), *whole};
     }
 
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         if (block.is_null()) return;
-        live_bytes_.fetch_sub(block.size, std::memory_order_relaxed);
+        const std::size_t whole = align_up(block.size, alignment);
+        live_bytes_.fetch_sub(whole, std::memory_order_relaxed);
         live_blocks_.fetch_sub(1, std::memory_order_relaxed);
-        upstream_->deallocate(block.data, block.size, alignment);
+        upstream_->deallocate(block.data, whole, alignment);
     }
 
     [[nodiscard]] Expected<MemoryBlock> reallocate(
