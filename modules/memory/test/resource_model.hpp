@@ -46,6 +46,7 @@ private:
     void allocate();
     void free_one();
     void reallocate_one();
+    void resize_one();
     [[nodiscard]] std::size_t random_size();
     [[nodiscard]] std::size_t random_index();
     void verify_new(const Live& live) const;

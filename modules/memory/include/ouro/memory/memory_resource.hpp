@@ -67,8 +67,8 @@ class MemoryResource {
 public:
     // At least `size` bytes at a multiple of `alignment`. The block may be larger than asked, and says so;
     // all of it may be used. The bytes are unspecified. Fails with zero_size, bad_alignment (not a power of
-    // two, or more than the resource can do), size_overflow, out_of_memory or capacity_exhausted, and changes
-    // nothing then.
+    // two, or more than the resource can do), size_overflow, out_of_memory, capacity_exhausted or sealed (it
+    // would have to grow: see seal.hpp), and changes nothing then.
     [[nodiscard]] virtual Expected<MemoryBlock> allocate(std::size_t size,
                                                          std::size_t alignment) noexcept = 0;
 
