@@ -49,8 +49,8 @@ private:
 // A MemoryResource on a std::pmr resource, which must live longer. What that one throws is out_of_memory; in
 // a program without exceptions it ends the program, as anything thrown there does.
 //
-// A std::pmr resource cannot be asked which addresses are its own, so owns() is always false: in a chain that
-// looks for the owner of a block, this can only be the one that is left when all others have said no.
+// A std::pmr resource cannot be asked which addresses are its own, so owns() is always false, and a chain
+// that looks for the owner of a block cannot have this as a link.
 //
 // Sizes are rounded up to the alignment, because the pools of some standard libraries align a block only when
 // its size is a multiple of it. The size asked and the size given then lead to the same one at the other end.
