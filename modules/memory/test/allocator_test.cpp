@@ -94,6 +94,29 @@ TEST(Allocator, MakesAndEndsObjects) {
     EXPECT_EQ(stack->used_bytes(), 0U);
 }
 
+TEST(Allocator, MakesAggregatesAndWhatOnlyMoves) {
+    struct Point {
+        float x;
+        float y;
+    };
+    struct MovesOnly {
+        explicit MovesOnly(int start) noexcept : value(start) {}
+        MovesOnly(MovesOnly&& other) noexcept : value(std::exchange(other.value, 0)) {}
+        int value;
+    };
+    auto frame = FrameAllocator::create({.max_bytes = kBytes});
+    ASSERT_TRUE(frame);
+    const Allocator memory = *frame;
+    const auto point = memory.make<Point>(1.0F, 2.0F);
+    ASSERT_TRUE(point);
+    EXPECT_EQ((*point)->y, 2.0F);
+    MovesOnly from(5);
+    const auto moved = memory.make<MovesOnly>(std::move(from));
+    ASSERT_TRUE(moved);
+    EXPECT_EQ((*moved)->value, 5);
+    EXPECT_EQ(from.value, 0);
+}
+
 TEST(Allocator, AnArrayIsZeroAndEndsBackwards) {
     auto stack = StackAllocator::create({.max_bytes = kBytes});
     ASSERT_TRUE(stack);
