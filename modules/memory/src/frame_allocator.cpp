@@ -25,9 +25,29 @@ Expected<MemoryBlock> FrameAllocator::reallocate(MemoryBlock block, std::size_t 
                                                  std::size_t alignment) noexcept {
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
+    note_allocation();
     if (range_.is_newest(block)) return range_.resize(block, new_size);
     if (!block.is_null() && new_size <= block.size) return MemoryBlock{block.data, new_size};
     return move_to_new_block(*this, block, new_size, alignment);
+}
+
+Expected<MemoryBlock> FrameAllocator::try_resize(MemoryBlock block, std::size_t new_size,
+                                                 std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    OURO_DEBUG_ASSERT(!block.is_null(), "nothing can be resized in place");
+    if (new_size > block.size) note_allocation();
+    if (range_.is_newest(block)) return range_.resize(block, new_size);
+    if (new_size > block.size) return Status::capacity_exhausted;
+    return MemoryBlock{block.data, new_size};
+}
+
+Expected<ResourceMark> FrameAllocator::place_mark() noexcept {
+    return ResourceMark{.used_bytes = mark().used_bytes};
+}
+
+void FrameAllocator::free_since(ResourceMark mark) noexcept {
+    rewind({.used_bytes = mark.used_bytes});
 }
 
 // Keeps what the busiest of the recent frames used, and half as much again: frames rarely repeat to the byte.

@@ -1,4 +1,5 @@
 #include <ouro/memory/growing_range.hpp>
+#include <ouro/memory/seal.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -50,6 +51,7 @@ GrowingRange::~GrowingRange() {
 Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
     if (bytes <= usable_bytes_) return {};
     if (bytes > whole_.size) return Status::capacity_exhausted;
+    if (const Status growth = check_unsealed(); growth != Status::ok) return growth;
     const std::size_t least = std::max(bytes - usable_bytes_, step_bytes_);
     const std::size_t room = whole_.size - usable_bytes_;
     const std::size_t more = least < room ? align_up(least, os::page_size()) : room;
@@ -59,7 +61,8 @@ Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
 }
 
 void GrowingRange::shrink(std::size_t bytes) noexcept {
-    if (upstream_ != nullptr || bytes >= usable_bytes_) return;
+    // Under a seal what is given back could not be had again.
+    if (upstream_ != nullptr || bytes >= usable_bytes_ || is_sealed()) return;
     const std::size_t kept = align_up(bytes, os::page_size());
     if (kept >= usable_bytes_) return;
     // When the system refuses, the memory simply stays.

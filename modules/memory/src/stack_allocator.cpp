@@ -49,10 +49,24 @@ Expected<MemoryBlock> StackAllocator::reallocate(MemoryBlock block, std::size_t 
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     if (block.is_null()) return allocate(new_size, alignment);
+    note_allocation();
     block.size = whole_units(block.size);
     OURO_ASSERT(range_.is_newest(block), "a stack changes its newest block only");
     if (new_size > kMaxSize) return Status::size_overflow;
     return range_.resize(block, whole_units(new_size));
+}
+
+Expected<MemoryBlock> StackAllocator::try_resize(MemoryBlock block, std::size_t new_size,
+                                                 std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    OURO_DEBUG_ASSERT(!block.is_null(), "nothing can be resized in place");
+    block.size = whole_units(block.size);
+    if (new_size > block.size) note_allocation();
+    if (new_size > kMaxSize) return Status::size_overflow;
+    if (range_.is_newest(block)) return range_.resize(block, whole_units(new_size));
+    if (new_size > block.size) return Status::capacity_exhausted;
+    return block;
 }
 
 void StackAllocator::pop_to(Marker marker) noexcept {
@@ -60,6 +74,14 @@ void StackAllocator::pop_to(Marker marker) noexcept {
                 "the marker is of memory that was freed already");
     range_.cut_to(marker.used_bytes);
     live_blocks_ = marker.live_blocks;
+}
+
+Expected<ResourceMark> StackAllocator::place_mark() noexcept {
+    return ResourceMark{.used_bytes = range_.used_bytes(), .live_blocks = live_blocks_};
+}
+
+void StackAllocator::free_since(ResourceMark mark) noexcept {
+    pop_to({.used_bytes = mark.used_bytes, .live_blocks = mark.live_blocks});
 }
 
 ResourceInfo StackAllocator::info() const noexcept {

@@ -11,10 +11,12 @@ void ResourceModel::step() {
     const std::uint32_t choice = random_.below(100);
     if (blocks_.empty() || (choice < 50 && blocks_.size() < limits_.max_live_blocks)) {
         allocate();
-    } else if (choice < 85) {
+    } else if (choice < 80) {
         free_one();
-    } else {
+    } else if (choice < 92) {
         reallocate_one();
+    } else {
+        resize_one();
     }
 }
 
@@ -54,8 +56,8 @@ void ResourceModel::allocate() {
 void ResourceModel::verify_new(const Live& live) const {
     ASSERT_GE(live.block.size, live.asked);
     ASSERT_TRUE(is_aligned(live.block.data, live.alignment));
-    ASSERT_TRUE(resource_.owns(live.block.data));
-    ASSERT_TRUE(resource_.owns(live.block.end() - 1));
+    ASSERT_TRUE(!limits_.asks_owner || resource_.owns(live.block.data));
+    ASSERT_TRUE(!limits_.asks_owner || resource_.owns(live.block.end() - 1));
     for (const Live& other : blocks_)
         ASSERT_FALSE(live.block.overlaps(other.block));
 }
@@ -84,6 +86,28 @@ void ResourceModel::reallocate_one() {
     verify_stamp(live, std::min(old.block.size, size));
     fill(live);
     blocks_.push_back(live);
+}
+
+void ResourceModel::resize_one() {
+    const std::size_t index = random_index();
+    Live& live = blocks_[index];
+    const std::size_t size = random_size();
+    const auto block = resource_.try_resize(live.block, size, live.alignment);
+    if (!block) {
+        ASSERT_TRUE(block.status() == Status::not_supported || block.status() == Status::capacity_exhausted ||
+                    block.status() == Status::out_of_memory)
+            << status_name(block.status());
+        verify_stamp(live, live.block.size);
+        return;
+    }
+    ASSERT_EQ(block->data, live.block.data);
+    ASSERT_GE(block->size, size);
+    verify_stamp(live, std::min(live.block.size, size));
+    live.block = *block;
+    live.asked = size;
+    for (std::size_t other = 0; other < blocks_.size(); ++other)
+        ASSERT_TRUE(other == index || !live.block.overlaps(blocks_[other].block));
+    fill(live);
 }
 
 void ResourceModel::fill(const Live& live) {

@@ -20,6 +20,8 @@ public:
         std::size_t max_live_blocks = 200;
         // A stack frees and changes its newest block only.
         bool newest_only = false;
+        // False for a resource that cannot tell its addresses.
+        bool asks_owner = true;
     };
 
     ResourceModel(MemoryResource& resource, const Limits& limits, std::uint64_t seed) noexcept
@@ -44,6 +46,7 @@ private:
     void allocate();
     void free_one();
     void reallocate_one();
+    void resize_one();
     [[nodiscard]] std::size_t random_size();
     [[nodiscard]] std::size_t random_index();
     void verify_new(const Live& live) const;

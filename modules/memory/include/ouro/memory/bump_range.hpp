@@ -29,6 +29,13 @@ public:
         return take_slow(size, alignment);
     }
 
+    // Asks the processor for memory that will be handed out soon. Its own prefetching ends with the page,
+    // where the translation of the next address is missing too, so this looks further. A prefetch never
+    // faults and may reach behind the end.
+    void fetch_ahead() const noexcept {
+        __builtin_prefetch(reinterpret_cast<const void*>(cursor_ + kFetchAheadBytes), 1);
+    }
+
     [[nodiscard]] bool is_newest(MemoryBlock block) const noexcept {
         return !block.is_null() && reinterpret_cast<std::uintptr_t>(block.end()) == cursor_;
     }
@@ -65,6 +72,8 @@ public:
     [[nodiscard]] Status check() const noexcept;
 
 private:
+    static constexpr std::size_t kFetchAheadBytes = 8 * 1024;
+
     [[nodiscard]] std::uintptr_t begin_address() const noexcept {
         return reinterpret_cast<std::uintptr_t>(range_.whole().data);
     }

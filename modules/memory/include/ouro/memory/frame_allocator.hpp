@@ -2,6 +2,7 @@
 
 #include <ouro/memory/bump_range.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,8 @@ public:
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        note_allocation();
+        range_.fetch_ahead();
         return range_.take(size, alignment);
     }
 
@@ -51,6 +54,10 @@ public:
     }
 
     [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    // Any block can become smaller; only the newest can grow.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
     // Frees everything in one step. What was allocated before must not be used any more.
@@ -66,6 +73,9 @@ public:
                     "the marker is of memory that was freed already");
         range_.cut_to(marker.used_bytes);
     }
+    // The same for those who see the contract only.
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
+    void free_since(ResourceMark mark) noexcept override;
 
     [[nodiscard]] std::size_t used_bytes() const noexcept { return range_.used_bytes(); }
     [[nodiscard]] std::size_t committed_bytes() const noexcept { return range_.committed_bytes(); }

@@ -35,11 +35,11 @@ public:
     // The part that can be used, from the front.
     [[nodiscard]] std::size_t usable_bytes() const noexcept { return usable_bytes_; }
 
-    // Makes at least the first `bytes` usable. capacity_exhausted beyond the whole; out_of_memory.
+    // Makes at least the first `bytes` usable. capacity_exhausted beyond the whole; sealed; out_of_memory.
     Expected<void> grow(std::size_t bytes) noexcept;
 
     // Gives back what lies behind the first `bytes`, as far as whole pages go. A borrowed block stays as it
-    // is.
+    // is, and so does everything under a seal.
     void shrink(std::size_t bytes) noexcept;
 
 private:

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <ouro/base/align.hpp>
+#include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace ouro {
@@ -28,6 +30,16 @@ struct ResourceInfo {
     ThreadSafety thread_safety = ThreadSafety::single_thread;
     // False where deallocate alone gives nothing back: memory returns with a reset, a marker or the end.
     bool frees_blocks = true;
+    // The sizes that requests are rounded up to, ascending; empty where sizes have no such steps. Lives as
+    // long as the resource.
+    std::span<const std::size_t> size_classes{};
+};
+
+// Where a resource stood when it was asked: what was allocated since can be freed at once. The words mean
+// something to that resource only.
+struct ResourceMark {
+    std::size_t used_bytes = 0;
+    std::size_t live_blocks = 0;
 };
 
 // What a resource has done and holds. Exact at the moment of the call when no other thread uses the resource.
@@ -49,13 +61,14 @@ struct ResourceStats {
 //
 // Calls through the type of a strategy itself are direct and inline; through this type they are virtual, and
 // work across shared libraries and compilers that share the platform's C++ ABI. The order of the functions is
-// part of that ABI: append only.
+// part of that ABI: append only. Those with a default stay inline: a first one defined in a source file would
+// tie the type information of whoever derives from this class to that file, which is compiled without any.
 class MemoryResource {
 public:
     // At least `size` bytes at a multiple of `alignment`. The block may be larger than asked, and says so;
     // all of it may be used. The bytes are unspecified. Fails with zero_size, bad_alignment (not a power of
-    // two, or more than the resource can do), size_overflow, out_of_memory or capacity_exhausted, and changes
-    // nothing then.
+    // two, or more than the resource can do), size_overflow, out_of_memory, capacity_exhausted or sealed (it
+    // would have to grow: see seal.hpp), and changes nothing then.
     [[nodiscard]] virtual Expected<MemoryBlock> allocate(std::size_t size,
                                                          std::size_t alignment) noexcept = 0;
 
@@ -81,6 +94,25 @@ public:
 
     // Walks everything the resource knows and verifies it: ok, or corrupt_data. Not for hot paths.
     [[nodiscard]] virtual Status check() const noexcept = 0;
+
+    // The block with a new size at the same address; where that cannot be, a failure, and the block is as it
+    // was: not_supported where the resource never changes blocks in place, capacity_exhausted where there is
+    // no room behind this one now, and as allocate. Requires: as for deallocate, and a block that is not
+    // null.
+    [[nodiscard]] virtual Expected<MemoryBlock> try_resize([[maybe_unused]] MemoryBlock block,
+                                                           [[maybe_unused]] std::size_t new_size,
+                                                           [[maybe_unused]] std::size_t alignment) noexcept {
+        return Status::not_supported;
+    }
+
+    // A mark for free_since. Fails with not_supported where blocks are not freed in the order of their ages.
+    [[nodiscard]] virtual Expected<ResourceMark> place_mark() noexcept { return Status::not_supported; }
+
+    // Frees all that was allocated since the mark was placed. Requires: a mark of this resource, which has
+    // not been reset or freed below it since (assert).
+    virtual void free_since([[maybe_unused]] ResourceMark mark) noexcept {
+        OURO_ASSERT(false, "the resource has no marks");
+    }
 
 protected:
     // Resources belong to whoever made them: they are not copied, moved or destroyed through this type.

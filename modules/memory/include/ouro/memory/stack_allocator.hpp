@@ -2,6 +2,7 @@
 
 #include <ouro/memory/bump_range.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,7 @@ public:
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        note_allocation();
         if (alignment > kUnit || !is_alignment(alignment) || size > kMaxSize)
             return allocate_unusual(size, alignment);
         const auto block = range_.take(whole_units(size), kUnit);
@@ -58,9 +60,16 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
+    // Only the newest block changes; another keeps its size, which serves for any smaller one.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
     [[nodiscard]] Marker mark() const noexcept { return {range_.used_bytes(), live_blocks_}; }
     // Requires: the stack has not been below the marker since (assert).
     void pop_to(Marker marker) noexcept;
+    // The same for those who see the contract only.
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
+    void free_since(ResourceMark mark) noexcept override;
 
     [[nodiscard]] std::size_t used_bytes() const noexcept { return range_.used_bytes(); }
 
