@@ -1,146 +1,135 @@
-// What the contract promises, asked of every strategy through the base type.
+// What the contract promises, asked of every strategy, and of strategies on strategies, through the base
+// type.
+#include "composition.hpp"
 #include "resource_model.hpp"
 
-#include <ouro/memory/frame_allocator.hpp>
-#include <ouro/memory/stack_allocator.hpp>
-
+#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using ouro::FrameAllocator;
 using ouro::MemoryBlock;
 using ouro::MemoryResource;
-using ouro::StackAllocator;
 using ouro::Status;
+using ouro::testing_support::Composition;
+using ouro::testing_support::composition_label;
+using ouro::testing_support::composition_table;
+using ouro::testing_support::random_composition;
 using ouro::testing_support::ResourceModel;
 
 constexpr std::size_t kBytes = std::size_t{4} << 20;
 
-// Builds one resource, or one on another, and keeps what it stands on alive.
-class Built {
-public:
-    explicit Built(int which) {
-        switch (which) {
-            case 0:
-                frame_.emplace(*FrameAllocator::create({.max_bytes = kBytes}));
-                break;
-            case 1:
-                stack_.emplace(*StackAllocator::create({.max_bytes = kBytes}));
-                break;
-            case 2:
-                stack_.emplace(*StackAllocator::create({.max_bytes = 2 * kBytes}));
-                frame_.emplace(*FrameAllocator::create_on(*stack_, kBytes));
-                break;
-            default:
-                frame_.emplace(*FrameAllocator::create({.max_bytes = 2 * kBytes}));
-                stack_.emplace(*StackAllocator::create_on(*frame_, kBytes));
-                on_top_is_stack_ = true;
-                return;
-        }
-        on_top_is_stack_ = which == 1;
-    }
+class Contract : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override { ASSERT_TRUE(built_.is_built()); }
 
-    ~Built() {
-        // The one on top goes first.
-        if (on_top_is_stack_) {
-            stack_.reset();
-        } else {
-            frame_.reset();
-        }
-    }
-    Built(const Built&) = delete;
-    Built& operator=(const Built&) = delete;
+    [[nodiscard]] MemoryResource& resource() { return built_.resource(); }
 
-    [[nodiscard]] MemoryResource& resource() {
-        if (on_top_is_stack_) return *stack_;
-        return *frame_;
-    }
-    [[nodiscard]] bool newest_only() const { return on_top_is_stack_; }
-
-private:
-    std::optional<FrameAllocator> frame_;
-    std::optional<StackAllocator> stack_;
-    bool on_top_is_stack_ = false;
+    Composition built_{GetParam(), kBytes};
 };
 
-class Contract : public testing::TestWithParam<int> {};
-
 TEST_P(Contract, SenselessRequestsHaveTheirStatus) {
-    Built built(GetParam());
-    MemoryResource& resource = built.resource();
-    EXPECT_EQ(resource.allocate(0, 16).status(), Status::zero_size);
-    EXPECT_EQ(resource.allocate(16, 0).status(), Status::bad_alignment);
-    EXPECT_EQ(resource.allocate(16, 24).status(), Status::bad_alignment);
-    const Status huge = resource.allocate(SIZE_MAX, 16).status();
-    EXPECT_TRUE(huge == Status::size_overflow || huge == Status::capacity_exhausted);
-    EXPECT_EQ(resource.allocate(2 * kBytes, 16).status(), Status::capacity_exhausted);
-    EXPECT_NE(resource.allocate(16, SIZE_MAX / 2 + 1).status(), Status::ok);
-    EXPECT_EQ(resource.stats().live_bytes, 0U);
-    EXPECT_EQ(resource.check(), Status::ok);
-    EXPECT_TRUE(resource.allocate(16, 16));
+    EXPECT_EQ(resource().allocate(0, 16).status(), Status::zero_size);
+    EXPECT_EQ(resource().allocate(16, 0).status(), Status::bad_alignment);
+    EXPECT_EQ(resource().allocate(16, 24).status(), Status::bad_alignment);
+    EXPECT_NE(resource().allocate(SIZE_MAX, 16).status(), Status::ok);
+    EXPECT_NE(resource().allocate(SIZE_MAX - 4096, 4096).status(), Status::ok);
+    EXPECT_NE(resource().allocate(16, SIZE_MAX / 2 + 1).status(), Status::ok);
+    EXPECT_EQ(resource().stats().live_bytes, 0U);
+    EXPECT_EQ(resource().check(), Status::ok);
+    const auto block = resource().allocate(16, 16);
+    ASSERT_TRUE(block);
+    resource().deallocate(*block, 16);
+}
+
+TEST_P(Contract, MoreThanThereIsHasItsStatus) {
+    if (!built_.traits().bounded) return;
+    const Status status = resource().allocate(2 * kBytes, 16).status();
+    if (built_.traits().max_size == SIZE_MAX) {
+        EXPECT_EQ(status, Status::capacity_exhausted);
+    } else {
+        EXPECT_NE(status, Status::ok);
+    }
+    EXPECT_EQ(resource().stats().live_bytes, 0U);
 }
 
 TEST_P(Contract, NullIsFreedAndReallocatedLikeNothing) {
-    Built built(GetParam());
-    MemoryResource& resource = built.resource();
-    resource.deallocate({}, 16);
-    const auto block = resource.reallocate({}, 100, 64);
+    const std::size_t alignment = std::min<std::size_t>(64, built_.traits().max_alignment);
+    const std::size_t size = std::min<std::size_t>(100, built_.traits().max_size);
+    resource().deallocate({}, 16);
+    const auto block = resource().reallocate({}, size, alignment);
     ASSERT_TRUE(block);
-    EXPECT_GE(block->size, 100U);
-    EXPECT_EQ(resource.reallocate(*block, 0, 64).status(), Status::zero_size);
-    EXPECT_EQ(resource.reallocate(*block, 2 * kBytes, 64).status(), Status::capacity_exhausted);
-    resource.deallocate(*block, 64);
-    EXPECT_EQ(resource.check(), Status::ok);
+    EXPECT_GE(block->size, size);
+    EXPECT_EQ(resource().reallocate(*block, 0, alignment).status(), Status::zero_size);
+    EXPECT_NE(resource().reallocate(*block, SIZE_MAX - 4096, alignment).status(), Status::ok);
+    if (built_.traits().bounded) {
+        EXPECT_NE(resource().reallocate(*block, 2 * kBytes, alignment).status(), Status::ok);
+    }
+    resource().deallocate(*block, alignment);
+    EXPECT_EQ(resource().check(), Status::ok);
 }
 
 TEST_P(Contract, ExhaustionIsAStatusAndPasses) {
-    Built built(GetParam());
-    MemoryResource& resource = built.resource();
-    MemoryBlock newest;
-    std::size_t count = 0;
-    for (;; ++count) {
-        const auto block = resource.allocate(65536, 16);
-        if (!block) {
-            EXPECT_EQ(block.status(), Status::capacity_exhausted);
-            break;
-        }
-        newest = *block;
+    if (!built_.traits().bounded) return;
+    const std::size_t size = std::min<std::size_t>(65536, built_.traits().max_size);
+    std::vector<MemoryBlock> blocks;
+    Status status = Status::ok;
+    while (status == Status::ok) {
+        const auto block = resource().allocate(size, 16);
+        status = block.status();
+        if (block) blocks.push_back(*block);
     }
-    EXPECT_GE(count, 60U);
-    EXPECT_GE(resource.stats().failures, 1U);
-    resource.deallocate(newest, 16);
-    EXPECT_TRUE(resource.allocate(60000, 16));
+    EXPECT_EQ(status, Status::capacity_exhausted);
+    EXPECT_GE(blocks.size() * size, kBytes / 2);
+    EXPECT_GE(resource().stats().failures, 1U);
+    EXPECT_EQ(resource().check(), Status::ok);
+    resource().deallocate(blocks.back(), 16);
+    const auto again = resource().allocate(size - size / 10, 16);
+    ASSERT_TRUE(again);
+    blocks.back() = *again;
+    for (; !blocks.empty(); blocks.pop_back())
+        resource().deallocate(blocks.back(), 16);
+    EXPECT_EQ(resource().check(), Status::ok);
 }
 
 TEST_P(Contract, EachIsEqualToItselfOnly) {
-    Built one(GetParam());
-    Built other(GetParam());
-    EXPECT_TRUE(one.resource().is_equal(one.resource()));
-    EXPECT_FALSE(one.resource().is_equal(other.resource()));
-    EXPECT_FALSE(one.resource().info().name.empty());
+    Composition other(GetParam(), kBytes);
+    EXPECT_TRUE(resource().is_equal(resource()));
+    EXPECT_FALSE(resource().is_equal(other.resource()));
+    EXPECT_FALSE(resource().info().name.empty());
+}
+
+void drive_with_random_calls(const std::string& text, std::uint64_t seed, int steps) {
+    SCOPED_TRACE(text + ", seed " + std::to_string(seed));
+    Composition built(text, kBytes);
+    ASSERT_TRUE(built.is_built());
+    ResourceModel model(built.resource(), built.limits(), seed);
+    for (int step = 0; step < steps; ++step) {
+        model.step();
+        if (testing::Test::HasFatalFailure()) return;
+        ASSERT_TRUE(step % 500 != 0 || built.resource().check() == Status::ok);
+    }
+    model.free_all();
+    ASSERT_EQ(built.resource().check(), Status::ok);
 }
 
 TEST_P(Contract, RandomCallsKeepEveryByte) {
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        Built built(GetParam());
-        ResourceModel model(built.resource(), {.newest_only = built.newest_only()}, seed);
-        for (int step = 0; step < 5000; ++step) {
-            model.step();
-            if (testing::Test::HasFatalFailure()) return;
-            ASSERT_TRUE(step % 500 != 0 || built.resource().check() == Status::ok);
-        }
-        model.free_all();
-        ASSERT_EQ(built.resource().check(), Status::ok);
-    }
+    for (std::uint64_t seed = 1; seed <= 5; ++seed)
+        ASSERT_NO_FATAL_FAILURE(drive_with_random_calls(GetParam(), seed, 5000));
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, Contract, testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Compositions, Contract, testing::ValuesIn(composition_table()),
+                         [](const testing::TestParamInfo<std::string>& test) {
+                             return composition_label(test.param);
+                         });
+
+TEST(RandomCompositions, KeepEveryByte) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed)
+        ASSERT_NO_FATAL_FAILURE(drive_with_random_calls(random_composition(seed), seed, 1000));
+}
 
 }  // namespace

@@ -1,0 +1,184 @@
+#include "composition.hpp"
+
+#include <ouro/base/random.hpp>
+#include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/memory/stack_allocator.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+namespace ouro::testing_support {
+namespace {
+
+// For the usual pair of create functions: memory of its own, or a block of another resource.
+template <class Resource>
+PartPointer build_usual(const Site& site) {
+    if (site.upstreams.empty()) return hold(Resource::create({.max_bytes = site.bytes}));
+    return hold(Resource::create_on(*site.upstreams[0], site.bytes));
+}
+
+// A new strategy is one line here.
+const std::array kRecipes = {
+    Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
+    Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
+    Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
+};
+
+// Chains worth a name of their own, beside those that follow from the recipes.
+constexpr std::array<std::string_view, 1> kChosen = {
+    "frame(stack(frame))",
+};
+
+const Recipe* find_recipe(std::string_view name) {
+    const auto found = std::ranges::find(kRecipes, name, &Recipe::name);
+    return found == kRecipes.end() ? nullptr : &*found;
+}
+
+// Reads a composition from front to back and builds it from the inside out.
+class Builder {
+public:
+    Builder(std::string_view text, std::vector<PartPointer>& parts) : rest_(text), parts_(parts) {}
+
+    // The traits of what stands on top, or nothing where the text or a part of it is no good.
+    std::optional<Traits> build(std::size_t bytes) {
+        auto traits = read_one(bytes);
+        return rest_.empty() ? traits : std::nullopt;
+    }
+
+private:
+    std::optional<Traits> read_one(std::size_t bytes) {
+        const Recipe* recipe = find_recipe(read_name());
+        if (recipe == nullptr) return std::nullopt;
+        Traits traits = recipe->traits;
+        std::vector<MemoryResource*> upstreams;
+        if (skip('(')) {
+            do {
+                // What is below serves a block for what is on top, and what that needs beside its bytes.
+                const auto below = read_one(recipe->passes_on ? bytes : 2 * bytes);
+                if (!below || !can_carry(*below, *recipe, bytes)) return std::nullopt;
+                upstreams.push_back(&parts_.back()->resource());
+                if (recipe->passes_on) traits = both(traits, *below);
+            } while (skip(','));
+            if (!skip(')')) return std::nullopt;
+        }
+        if (upstreams.size() < recipe->least_upstreams || upstreams.size() > recipe->most_upstreams)
+            return std::nullopt;
+        PartPointer part = recipe->build({.bytes = bytes, .upstreams = upstreams});
+        if (part == nullptr) return std::nullopt;
+        parts_.push_back(std::move(part));
+        return traits;
+    }
+
+    static bool can_carry(const Traits& below, const Recipe& recipe, std::size_t bytes) {
+        if (recipe.passes_on) return true;
+        return below.max_size >= bytes && !(recipe.many_blocks && below.newest_only);
+    }
+
+    static Traits both(const Traits& one, const Traits& other) {
+        return {.newest_only = one.newest_only || other.newest_only,
+                .bounded = one.bounded && other.bounded,
+                .max_size = std::min(one.max_size, other.max_size),
+                .max_alignment = std::min(one.max_alignment, other.max_alignment)};
+    }
+
+    std::string_view read_name() {
+        const std::size_t length = std::min(rest_.find_first_of("(,)"), rest_.size());
+        const std::string_view name(rest_.data(), length);
+        rest_.remove_prefix(length);
+        return name;
+    }
+
+    bool skip(char wanted) {
+        if (rest_.empty() || rest_.front() != wanted) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+    std::string_view rest_;
+    std::vector<PartPointer>& parts_;
+};
+
+// Writes a random composition whose top can carry what is asked of it.
+std::string write_random(Random& random, int levels, bool any_order) {
+    for (;;) {
+        const Recipe& recipe = kRecipes[random.below(kRecipes.size())];
+        const bool unfit = (any_order && recipe.traits.newest_only) || recipe.traits.max_size < SIZE_MAX;
+        const std::size_t least = recipe.least_upstreams;
+        if (unfit || (least != 0 && levels == 1)) continue;
+        const std::size_t most = levels == 1 ? 0 : recipe.most_upstreams;
+        const std::size_t count = least + random.below(static_cast<std::uint32_t>(most - least + 1));
+        std::string text(recipe.name);
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool below_any_order = recipe.many_blocks || (recipe.passes_on && any_order);
+            text += i == 0 ? '(' : ',';
+            text += write_random(random, levels - 1, below_any_order);
+        }
+        if (count != 0) text += ')';
+        return text;
+    }
+}
+
+}  // namespace
+
+Composition::Composition(std::string_view text, std::size_t bytes) {
+    const auto traits = Builder(text, parts_).build(bytes);
+    if (traits) {
+        traits_ = *traits;
+        return;
+    }
+    ADD_FAILURE() << "cannot build the composition " << std::string(text);
+    while (!parts_.empty())
+        parts_.pop_back();
+}
+
+Composition::~Composition() {
+    while (!parts_.empty())
+        parts_.pop_back();
+}
+
+ResourceModel::Limits Composition::limits() const {
+    ResourceModel::Limits limits;
+    limits.max_size = std::min(limits.max_size, traits_.max_size);
+    limits.max_alignment = std::min(limits.max_alignment, traits_.max_alignment);
+    limits.newest_only = traits_.newest_only;
+    return limits;
+}
+
+std::vector<std::string> composition_table() {
+    std::vector<std::string> table;
+    for (const Recipe& recipe : kRecipes) {
+        if (recipe.least_upstreams == 0) table.emplace_back(recipe.name);
+        for (const std::string_view below : {"frame", "stack"}) {
+            const bool carries = !(recipe.many_blocks && find_recipe(below)->traits.newest_only);
+            if (recipe.least_upstreams <= 1 && recipe.most_upstreams >= 1 && carries)
+                table.push_back(std::string(recipe.name) + "(" + std::string(below) + ")");
+        }
+    }
+    table.insert(table.end(), kChosen.begin(), kChosen.end());
+    return table;
+}
+
+std::string random_composition(std::uint64_t seed) {
+    Random random(seed);
+    return write_random(random, 4, false);
+}
+
+std::string composition_label(std::string_view text) {
+    std::string label;
+    for (const char letter : text) {
+        if (letter == '(') {
+            label += "_on_";
+        } else if (letter == ',') {
+            label += "_and_";
+        } else if (letter != ')') {
+            label += letter;
+        }
+    }
+    return label;
+}
+
+}  // namespace ouro::testing_support

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "resource_model.hpp"
+
+#include <ouro/base/expected.hpp>
+#include <ouro/memory/memory_resource.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Resources built from text, so that tests ask the same of every strategy and of what is made of several:
+// "frame", "stack(frame)", "fallback(frame,stack)". A name stands in the table of recipes in composition.cpp;
+// the names in parentheses are what it sits on.
+namespace ouro::testing_support {
+
+// What a test must know to ask only for what a resource promises.
+struct Traits {
+    // Frees and changes its newest block only.
+    bool newest_only = false;
+    // Runs out after about as many bytes as it was built with, with capacity_exhausted.
+    bool bounded = true;
+    std::size_t max_size = ~std::size_t{0};
+    std::size_t max_alignment = 4096;
+};
+
+// One resource of a composition, of whatever type, at an address that does not change.
+class Part {
+public:
+    virtual ~Part() = default;
+    [[nodiscard]] virtual MemoryResource& resource() = 0;
+};
+
+// What a recipe builds on: how many bytes it is to serve, and the resources named in its parentheses.
+struct Site {
+    std::size_t bytes = 0;
+    std::span<MemoryResource* const> upstreams;
+};
+
+using PartPointer = std::unique_ptr<Part>;
+
+// How a strategy or decorator is built for tests.
+struct Recipe {
+    std::string_view name;
+    PartPointer (*build)(const Site& site) = nullptr;
+    // How many resources may stand in its parentheses; 0 is memory of its own.
+    std::size_t least_upstreams = 0;
+    std::size_t most_upstreams = 1;
+    Traits traits = {};
+    // Its blocks are those of its upstreams, so that their traits are its own too.
+    bool passes_on = false;
+    // Takes several blocks from its upstream and returns them in any order: not for a stack.
+    bool many_blocks = false;
+};
+
+// Puts what a create function returned into a part; null when that failed.
+template <class Resource>
+[[nodiscard]] PartPointer hold(Expected<Resource> made) {
+    class Holder final : public Part {
+    public:
+        explicit Holder(Resource value) : value_(std::move(value)) {}
+        [[nodiscard]] MemoryResource& resource() override { return value_; }
+
+    private:
+        Resource value_;
+    };
+    if (!made) return nullptr;
+    return std::make_unique<Holder>(*std::move(made));
+}
+
+// A chain of resources that lives and dies together, the one on top first.
+class Composition {
+public:
+    // Fails the test, and leaves resource() unusable, when the text is no composition or a part of it cannot
+    // be built.
+    Composition(std::string_view text, std::size_t bytes);
+    ~Composition();
+    Composition(Composition&&) = delete;
+    Composition& operator=(Composition&&) = delete;
+
+    // False when building failed.
+    [[nodiscard]] bool is_built() const { return !parts_.empty(); }
+    [[nodiscard]] MemoryResource& resource() { return parts_.back()->resource(); }
+    [[nodiscard]] const Traits& traits() const { return traits_; }
+    // What a model may ask of it.
+    [[nodiscard]] ResourceModel::Limits limits() const;
+
+private:
+    // Upstreams stand before those that sit on them.
+    std::vector<PartPointer> parts_;
+    Traits traits_;
+};
+
+// Every recipe alone or on others, and the hand-picked chains: what each contract test runs with.
+[[nodiscard]] std::vector<std::string> composition_table();
+
+// A composition of up to four levels; the same for the same seed, on every platform.
+[[nodiscard]] std::string random_composition(std::uint64_t seed);
+
+// The text as a test's name can hold it: "stack_on_frame".
+[[nodiscard]] std::string composition_label(std::string_view text);
+
+}  // namespace ouro::testing_support
