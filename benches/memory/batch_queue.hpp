@@ -1,12 +1,10 @@
 #pragma once
 
-#include <ouro/os/thread.hpp>
+#include "harness/patience.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
-
-#include <sched.h>
 
 namespace ouro::bench {
 
@@ -37,21 +35,6 @@ public:
     void give_back() noexcept { emptied_.fetch_add(1, std::memory_order_release); }
 
 private:
-    // Gives the core away when the other thread seems to have none.
-    class Patience {
-    public:
-        void wait() noexcept {
-            if (++waits_ % kSpins == 0)
-                ::sched_yield();
-            else
-                os::spin_pause();
-        }
-
-    private:
-        static constexpr unsigned kSpins = 2'000;
-        unsigned waits_ = 0;
-    };
-
     std::array<Batch, kSlots> slots_{};
     alignas(64) std::atomic<std::size_t> filled_{0};
     alignas(64) std::atomic<std::size_t> emptied_{0};

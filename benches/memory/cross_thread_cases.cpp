@@ -92,9 +92,9 @@ void measure_remote_batch(Session& session, const MallocPeers& peers, SecondThre
             });
         });
     };
-    measure_general(session, peers, "free " + std::to_string(kObjects) + " objects of another thread",
-                    kMicroseconds, {value_at_most(2.0), value_at_most(2.0)}, Sharing::several_threads,
-                    make_work, [&](Case& row) { row.operations(session.sized(200, 2)); });
+    measure_general(session, peers, "free " + std::to_string(kObjects) + " of another thread", kMicroseconds,
+                    {value_at_most(2.0), value_at_most(2.0)}, Sharing::several_threads, make_work,
+                    [&](Case& row) { row.operations(session.sized(200, 2)); });
 }
 
 // One thread only allocates, another only frees. What the first needs it must get back from what the second

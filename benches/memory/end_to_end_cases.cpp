@@ -57,7 +57,8 @@ void measure_frame(Session& session, const MallocPeers& peers) {
         .ours(build_frames(ours, [ours] { ours.end_frame(); }))
         .peer("pmr::monotonic", standard_library_version(),
               build_frames(standard, [standard] { standard.end_frame(); }))
-        .peer(kSystemMalloc, libc_version(), build_frames(MallocHeap(peers.found.front()), [] {}))
+        .peer(kSystemMalloc, peers.found.front().version,
+              build_frames(MallocHeap(peers.found.front()), [] {}))
         .bar(ratio_at_most(1.0))
         .operations(frames)
         .run();

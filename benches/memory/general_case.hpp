@@ -51,20 +51,19 @@ template <class MakeWork, class Configure>
 void measure_general(Session& session, const MallocPeers& peers, const std::string& name, const Unit& unit,
                      const GeneralBars& bars, Sharing sharing, const MakeWork& make_work,
                      const Configure& configure) {
-    const auto finish = [&](Case& row, bool has_ours, const std::optional<Bar>& bar) {
+    const auto finish = [&](Case& row, const std::optional<Bar>& bar) {
         if (bar) row.bar(*bar);
         configure(row);
-        if (!has_ours) row.note("ours was not measured: it is not in this build");
         add_general_peers(row, peers, bars.against_system, sharing, make_work);
         row.run();
     };
     Case native = session.measure(name, unit);
-    const bool has_ours = add_our_heap(native, make_work);
-    finish(native, has_ours, bars.native);
-    if (!peers.ours) return;
+    native.ours(make_work(OurHeap()));
+    finish(native, bars.native);
     Case through_malloc = session.measure(name + ", malloc", unit);
+    if (!peers.ours) return through_malloc.unavailable("build the target ouro_malloc");
     through_malloc.ours(make_work(MallocHeap(*peers.ours)));
-    finish(through_malloc, true, bars.through_malloc);
+    finish(through_malloc, bars.through_malloc);
 }
 
 }  // namespace ouro::bench
