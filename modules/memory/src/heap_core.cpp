@@ -12,12 +12,20 @@ namespace {
 
 constexpr std::uint8_t kNoClass = 0xff;
 constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
-static_assert(sizeof(ThreadHeap) <= kUnitBytes);
+// Below this many units that cannot grow, threads keep less.
+constexpr std::size_t kRoomyUnits = 1024;
 
 std::atomic<std::uint64_t> g_next_id = 1;
 
 std::size_t units_for(std::size_t bytes) noexcept {
     return bytes / kUnitBytes + (bytes % kUnitBytes != 0 ? 1U : 0U);
+}
+
+// Commits the pages that hold a part of an array.
+Expected<void> commit_pages_of(const void* begin, const void* end) noexcept {
+    const auto first = align_down(reinterpret_cast<std::uintptr_t>(begin), os::page_size());
+    const auto behind = align_up(reinterpret_cast<std::uintptr_t>(end), os::page_size());
+    return os::commit({reinterpret_cast<std::byte*>(first), behind - first});
 }
 
 }  // namespace
@@ -29,7 +37,8 @@ HeapCore::Layout HeapCore::layout_for(std::size_t units, std::size_t page_bytes)
     layout.taken_offset = align_up(layout.kinds_offset + units, page_bytes);
     layout.dirty_offset = align_up(layout.taken_offset + words * sizeof(UnitMap::Word), page_bytes);
     layout.slabs_offset = align_up(layout.dirty_offset + words * sizeof(UnitMap::Word), page_bytes);
-    layout.bytes = align_up(layout.slabs_offset + units * sizeof(Slab), page_bytes);
+    layout.bitmaps_offset = align_up(layout.slabs_offset + units * sizeof(Slab), page_bytes);
+    layout.bytes = align_up(layout.bitmaps_offset + units * sizeof(SlabBitmap), page_bytes);
     return layout;
 }
 
@@ -40,18 +49,17 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
               .usable_units = memory.grows ? 0 : layout.units},
              memory.grows ? commit_units : nullptr, this),
       slabs_(reinterpret_cast<Slab*>(memory.metadata.data + layout.slabs_offset)),
+      bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
-      purge_threshold_units_(purge_threshold_bytes / kUnitBytes) {}
+      purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
+      cache_shift_(memory.grows || layout.units >= kRoomyUnits ? 0 : ThreadHeap::kMostCacheShift) {}
 
 Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t end) noexcept {
     const HeapCore& self = *static_cast<HeapCore*>(core);
-    const std::size_t page = os::page_size();
-    const auto records_begin = align_down(reinterpret_cast<std::uintptr_t>(self.slabs_ + first), page);
-    const auto records_end = align_up(reinterpret_cast<std::uintptr_t>(self.slabs_ + end), page);
-    const auto records =
-        os::commit({reinterpret_cast<std::byte*>(records_begin), records_end - records_begin});
-    if (!records) return records;
+    auto committed = commit_pages_of(self.slabs_ + first, self.slabs_ + end);
+    if (committed) committed = commit_pages_of(self.bitmaps_ + first, self.bitmaps_ + end);
+    if (!committed) return committed;
     return os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
 }
 
@@ -78,10 +86,10 @@ ThreadHeap* HeapCore::adopt_heap(std::uint64_t thread) noexcept {
 }
 
 Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {
-    const auto run = units_.take(1);
+    const auto run = units_.take(units_for(ThreadHeap::bytes_with(cache_shift_)));
     if (!run) return run.status();
-    set_kinds(run->first, 1, UnitKind::heap, UnitKind::heap);
-    auto* const heap = new (units_.address_of(run->first)) ThreadHeap(*this, thread);
+    set_kinds(run->first, run->count, UnitKind::heap, UnitKind::heap);
+    auto* const heap = new (units_.address_of(run->first)) ThreadHeap(*this, thread, cache_shift_);
     heap->next_heap = heaps_.load(std::memory_order_relaxed);
     while (!heaps_.compare_exchange_weak(heap->next_heap, heap, std::memory_order_release,
                                          std::memory_order_relaxed)) {
@@ -119,7 +127,7 @@ Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noex
     if (!run) return run.status();
     Slab* const slab = slabs_ + run->first;
     slab->next = slab->previous = nullptr;
-    slab->free = nullptr;
+    slab->free_words = 0;
     slab->used.store(0, std::memory_order_relaxed);
     slab->first_fresh = 0;
     slab->capacity = slab_capacity(size_class);

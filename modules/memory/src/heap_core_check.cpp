@@ -1,6 +1,9 @@
 // Walks over everything a small-object heap knows: its counts and its invariants.
 #include <ouro/memory/detail/heap_core.hpp>
 
+#include <bit>
+#include <iterator>
+
 namespace ouro::detail {
 
 HeapCore::Counts HeapCore::count() const noexcept {
@@ -75,23 +78,23 @@ Status HeapCore::check_slab(std::size_t unit) const noexcept {
                       slab.owner.load(std::memory_order_relaxed) != nullptr &&
                       slab.is_listed == slab.has_blocks();
     if (!fits) return Status::corrupt_data;
-    // The list cannot be longer than the blocks that were ever out, so that a loop in it ends the walk.
-    const std::size_t out = slab.used.load(std::memory_order_relaxed);
     std::size_t free = 0;
-    for (void* block = slab.free; block != nullptr; block = *static_cast<void**>(block)) {
-        if (!units_.owns(block) || &slab_of(block) != &slab || ++free > slab.first_fresh)
-            return Status::corrupt_data;
-        const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(block) - address_of(slab));
-        if (offset % kClassBytes[size_class] != 0 || offset / kClassBytes[size_class] >= slab.first_fresh)
-            return Status::corrupt_data;
+    const SlabBitmap& bitmap = bitmap_of(slab);
+    for (std::size_t word = 0; word < std::size(bitmap.words); ++word) {
+        const std::uint64_t bits = (slab.free_words >> word) % 2 != 0 ? bitmap.words[word] : 0;
+        if (((slab.free_words >> word) % 2 != 0) != (bits != 0)) return Status::corrupt_data;
+        const auto highest = static_cast<std::size_t>(std::bit_width(bits));
+        if (highest != 0 && word * 64 + highest > slab.first_fresh) return Status::corrupt_data;
+        free += static_cast<std::size_t>(std::popcount(bits));
     }
+    const std::size_t out = slab.used.load(std::memory_order_relaxed);
     return free + out == slab.first_fresh ? Status::ok : Status::corrupt_data;
 }
 
 Status ThreadHeap::check() const noexcept {
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
         const std::uint32_t cached = cached_blocks(size_class);
-        if (cached > limits_[size_class] || limits_[size_class] > cache_capacity(size_class))
+        if (cached > limits_[size_class] || limits_[size_class] > capacity(size_class))
             return Status::corrupt_data;
         const void* const* const first = bins_[size_class].bottom.load(std::memory_order_relaxed);
         for (std::uint32_t index = 0; index < cached; ++index) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace ouro::detail {
@@ -24,14 +25,6 @@ void* next_of(void* block) noexcept {
 void link(void* block, void* next) noexcept {
     std::memcpy(block, &next, sizeof next);
 }
-
-constexpr auto make_slot_offsets() noexcept {
-    std::array<std::uint32_t, kClassCount> offsets{};
-    for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
-        offsets[size_class] = offsets[size_class - 1] + cache_capacity(size_class - 1);
-    return offsets;
-}
-constexpr auto kSlotOffsets = make_slot_offsets();
 
 // No cache's top lies above the one or below the other.
 void** above_all() noexcept {
@@ -82,17 +75,19 @@ private:
     Chain chains_[kChains];
 };
 
-ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread) noexcept : thread_id(thread), core_(core) {
+ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept
+    : thread_id(thread), core_(core), cache_shift_(cache_shift) {
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
-        limits_[size_class] = std::min(kFirstLimit, cache_capacity(size_class));
+        limits_[size_class] = std::min(kFirstLimit, capacity(size_class));
         bins_[size_class].slabs = nullptr;
         bins_[size_class].top.store(slots(size_class), std::memory_order_relaxed);
         set_bounds(size_class);
     }
 }
 
-void** ThreadHeap::slots(unsigned size_class) noexcept {
-    return cache_ + kSlotOffsets[size_class];
+void** ThreadHeap::slots(unsigned size_class) const noexcept {
+    auto* const first = const_cast<ThreadHeap*>(this) + 1;
+    return reinterpret_cast<void**>(first) + (kSlotOffsets[size_class] >> cache_shift_);
 }
 
 void ThreadHeap::set_bounds(unsigned size_class) noexcept {
@@ -104,8 +99,8 @@ void ThreadHeap::set_bounds(unsigned size_class) noexcept {
 // Caches begin small and double whenever they prove too small, so that a class used now and then holds
 // little.
 void ThreadHeap::raise_limit(unsigned size_class) noexcept {
-    if (limits_[size_class] == cache_capacity(size_class)) return;
-    limits_[size_class] = std::min(2 * limits_[size_class], cache_capacity(size_class));
+    if (limits_[size_class] == capacity(size_class)) return;
+    limits_[size_class] = std::min(2 * limits_[size_class], capacity(size_class));
     set_bounds(size_class);
 }
 
@@ -124,6 +119,55 @@ void ThreadHeap::enter() noexcept {
 // Goes back to the number before enter: only pops and pushes count as operations.
 void ThreadHeap::leave() noexcept {
     sequence_.store(sequence_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+}
+
+void ThreadHeap::list(Slab& slab) noexcept {
+    Slab*& first = bins_[slab.size_class].slabs;
+    slab.next = first;
+    slab.previous = nullptr;
+    if (first != nullptr) first->previous = &slab;
+    first = &slab;
+    slab.is_listed = true;
+}
+
+void ThreadHeap::unlist(Slab& slab) noexcept {
+    (slab.previous != nullptr ? slab.previous->next : bins_[slab.size_class].slabs) = slab.next;
+    if (slab.next != nullptr) slab.next->previous = slab.previous;
+    slab.is_listed = false;
+}
+
+// One slab stays, so that a class at the edge of a slab does not take and return it again and again.
+void ThreadHeap::give_up_if_spare(Slab& slab) noexcept {
+    if (slab.next == nullptr && slab.previous == nullptr) return;
+    unlist(slab);
+    core_.release_slab(slab);
+}
+
+inline void ThreadHeap::return_to_slab(Slab& slab, const void* block) noexcept {
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(block) - core_.address_of(slab));
+    const std::uint32_t index = block_index(slab.size_class, offset);
+    const std::uint64_t bit = std::uint64_t{1} << index % 64;
+    std::uint64_t& word = core_.bitmap_of(slab).words[index / 64];
+    if ((slab.free_words >> (index / 64)) % 2 == 0) word = 0;
+    OURO_ASSERT((word & bit) == 0, "freed twice");
+    word |= bit;
+    slab.free_words |= std::uint64_t{1} << index / 64;
+    const std::uint32_t used = slab.used.load(std::memory_order_relaxed) - 1;
+    slab.used.store(used, std::memory_order_relaxed);
+    if (!slab.is_listed) list(slab);
+    if (used == 0) give_up_if_spare(slab);
+}
+
+inline void ThreadHeap::send_home(unsigned size_class, void* block, Mail& mail) noexcept {
+    Slab& slab = core_.slab_of(block);
+    ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
+    OURO_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice, or with a size not its own");
+    if (owner == this) {
+        return_to_slab(slab, block);
+    } else {
+        mail.add(*owner, block);
+    }
 }
 
 Expected<void*> ThreadHeap::pop_slow(unsigned size_class) noexcept {
@@ -181,21 +225,26 @@ bool ThreadHeap::fill_from_queue(unsigned size_class) noexcept {
     return true;
 }
 
+// Blocks leave the cache in the order of their addresses: those that were out before, then fresh ones.
 void ThreadHeap::fill_from_slab(unsigned size_class, Slab& slab) noexcept {
     const std::uint32_t wanted = std::max<std::uint32_t>(1, limits_[size_class] / 2);
     void** const bottom = slots(size_class);
-    std::uint32_t taken = 0;
-    for (; taken != wanted && slab.free != nullptr; ++taken) {
-        bottom[taken] = slab.free;
-        slab.free = next_of(slab.free);
+    void** slot = bottom + wanted;
+    std::byte* const start = core_.address_of(slab);
+    const std::size_t size = kClassBytes[size_class];
+    SlabBitmap& bitmap = core_.bitmap_of(slab);
+    while (slab.free_words != 0 && slot != bottom) {
+        const auto word = static_cast<unsigned>(std::countr_zero(slab.free_words));
+        std::uint64_t bits = bitmap.words[word];
+        for (; bits != 0 && slot != bottom; bits &= bits - 1)
+            *--slot = start + (word * 64 + static_cast<unsigned>(std::countr_zero(bits))) * size;
+        bitmap.words[word] = bits;
+        if (bits == 0) slab.free_words &= slab.free_words - 1;
     }
-    // Fresh blocks leave the cache in the order of their addresses.
-    const std::uint32_t fresh = std::min(wanted - taken, slab.capacity - slab.first_fresh);
-    std::byte* const first = core_.address_of(slab) + std::size_t{slab.first_fresh} * kClassBytes[size_class];
-    for (std::uint32_t index = 0; index < fresh; ++index)
-        bottom[taken + index] = first + std::size_t{fresh - 1 - index} * kClassBytes[size_class];
-    slab.first_fresh += fresh;
-    taken += fresh;
+    for (; slot != bottom && slab.first_fresh != slab.capacity; ++slab.first_fresh)
+        *--slot = start + slab.first_fresh * size;
+    const auto taken = static_cast<std::uint32_t>(bottom + wanted - slot);
+    if (slot != bottom) std::memmove(bottom, slot, taken * sizeof(void*));
     slab.used.store(slab.used.load(std::memory_order_relaxed) + taken, std::memory_order_relaxed);
     bins_[size_class].top.store(bottom + taken, std::memory_order_relaxed);
     if (!slab.has_blocks()) unlist(slab);
@@ -239,30 +288,6 @@ void ThreadHeap::collect_queue(unsigned size_class) noexcept {
     queue_[size_class].blocks.fetch_sub(collected, std::memory_order_relaxed);
 }
 
-void ThreadHeap::send_home(unsigned size_class, void* block, Mail& mail) noexcept {
-    Slab& slab = core_.slab_of(block);
-    ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
-    OURO_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice, or with a size not its own");
-    if (owner == this) {
-        return_to_slab(slab, block);
-    } else {
-        mail.add(*owner, block);
-    }
-}
-
-void ThreadHeap::return_to_slab(Slab& slab, void* block) noexcept {
-    link(block, slab.free);
-    slab.free = block;
-    const std::uint32_t used = slab.used.load(std::memory_order_relaxed) - 1;
-    slab.used.store(used, std::memory_order_relaxed);
-    if (!slab.is_listed) list(slab);
-    // One slab stays, so that a class at the edge of a slab does not take and return it again and again.
-    if (used == 0 && (slab.next != nullptr || slab.previous != nullptr)) {
-        unlist(slab);
-        core_.release_slab(slab);
-    }
-}
-
 void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
     for (Slab* slab = bins_[size_class].slabs; slab != nullptr;) {
         Slab* const next = slab->next;
@@ -272,21 +297,6 @@ void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
         }
         slab = next;
     }
-}
-
-void ThreadHeap::list(Slab& slab) noexcept {
-    Slab*& first = bins_[slab.size_class].slabs;
-    slab.next = first;
-    slab.previous = nullptr;
-    if (first != nullptr) first->previous = &slab;
-    first = &slab;
-    slab.is_listed = true;
-}
-
-void ThreadHeap::unlist(Slab& slab) noexcept {
-    (slab.previous != nullptr ? slab.previous->next : bins_[slab.size_class].slabs) = slab.next;
-    if (slab.next != nullptr) slab.next->previous = slab.previous;
-    slab.is_listed = false;
 }
 
 void ThreadHeap::empty() noexcept {
@@ -359,7 +369,7 @@ void ThreadHeap::restore() noexcept {
 
 std::uint32_t ThreadHeap::cached_blocks(unsigned size_class) const noexcept {
     return static_cast<std::uint32_t>(bins_[size_class].top.load(std::memory_order_relaxed) -
-                                      (cache_ + kSlotOffsets[size_class]));
+                                      slots(size_class));
 }
 
 std::uint32_t ThreadHeap::queued_blocks(unsigned size_class) const noexcept {

@@ -1,6 +1,5 @@
-#include <ouro/memory/small_object_allocator.hpp>
-
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/os/thread.hpp>
 
 #include <array>
@@ -19,7 +18,9 @@ using ouro::Status;
 
 constexpr std::size_t kBytes = std::size_t{16} << 20;
 
-SmallObjectAllocator make_heap() { return *SmallObjectAllocator::create({.max_bytes = kBytes}); }
+SmallObjectAllocator make_heap() {
+    return *SmallObjectAllocator::create({.max_bytes = kBytes});
+}
 
 TEST(SizeClasses, EverySizeTakesTheSmallestClassThatHoldsIt) {
     using namespace ouro::detail;
@@ -42,9 +43,21 @@ TEST(SizeClasses, ABlockMayComeBackWithAnySizeFromAskedToGiven) {
     }
 }
 
+TEST(SizeClasses, TheBlockOfEveryOffsetIsFoundWithoutDivision) {
+    using namespace ouro::detail;
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
+        const std::size_t size = kClassBytes[size_class];
+        for (std::uint32_t block = 0; block < slab_capacity(size_class); ++block) {
+            ASSERT_EQ(block_index(size_class, block * size), block);
+            ASSERT_EQ(block_index(size_class, block * size + size - 1), block);
+        }
+    }
+}
+
 TEST(SmallObjectAllocator, BlocksSayHowLargeTheyAre) {
     auto heap = make_heap();
-    for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{5000}, std::size_t{100'000}}) {
+    for (const std::size_t size :
+         {std::size_t{1}, std::size_t{100}, std::size_t{5000}, std::size_t{100'000}}) {
         const auto block = heap.allocate(size);
         ASSERT_TRUE(block);
         EXPECT_EQ(block->size, SmallObjectAllocator::good_size(size));
@@ -66,7 +79,8 @@ TEST(SmallObjectAllocator, CountsAreExact) {
     }
     EXPECT_EQ(heap.stats().live_blocks, 1000U);
     EXPECT_EQ(heap.stats().live_bytes, bytes);
-    for (const MemoryBlock block : blocks) heap.deallocate(block);
+    for (const MemoryBlock block : blocks)
+        heap.deallocate(block);
     EXPECT_EQ(heap.stats().live_blocks, 0U);
     EXPECT_EQ(heap.stats().allocations, 1000U);
     EXPECT_EQ(heap.check(), Status::ok);
@@ -88,7 +102,8 @@ TEST(SmallObjectAllocator, AFixedRegionTakesNoOtherMemory) {
     }
     // All but the metadata, the units cut off at the ends, and the thread's heap.
     EXPECT_GE(blocks.size() * 64, region.size - (std::size_t{256} << 10));
-    for (const MemoryBlock block : blocks) heap.deallocate(block);
+    for (const MemoryBlock block : blocks)
+        heap.deallocate(block);
     EXPECT_EQ(heap.check(), Status::ok);
     EXPECT_TRUE(heap.allocate(64));
     heap.purge();
@@ -133,7 +148,8 @@ TEST(SmallObjectAllocator, AlignmentsUpToMegabytes) {
 TEST(SmallObjectAllocator, ResetEndsAllBlocksAtOnce) {
     auto heap = make_heap();
     for (int round = 0; round < 20; ++round) {
-        for (std::size_t index = 0; index < 10'000; ++index) ASSERT_TRUE(heap.allocate(1 + index % 1000));
+        for (std::size_t index = 0; index < 10'000; ++index)
+            ASSERT_TRUE(heap.allocate(1 + index % 1000));
         ASSERT_TRUE(heap.allocate(std::size_t{1} << 20));
         heap.reset();
         EXPECT_EQ(heap.stats().live_blocks, 0U);
@@ -155,7 +171,8 @@ TEST(SmallObjectAllocator, ManyHeapsAtOnceInOneThread) {
     for (int index = 0; index < 40; ++index)
         heaps.push_back(*SmallObjectAllocator::create({.max_bytes = std::size_t{1} << 20}));
     std::vector<MemoryBlock> blocks;
-    for (auto& heap : heaps) blocks.push_back(*heap.allocate(40));
+    for (auto& heap : heaps)
+        blocks.push_back(*heap.allocate(40));
     for (std::size_t index = 0; index < heaps.size(); ++index) {
         EXPECT_TRUE(heaps[index].owns(blocks[index].data));
         heaps[index].deallocate(blocks[index]);

@@ -23,6 +23,7 @@ public:
         std::size_t taken_offset = 0;
         std::size_t dirty_offset = 0;
         std::size_t slabs_offset = 0;
+        std::size_t bitmaps_offset = 0;
         std::size_t bytes = 0;
     };
 
@@ -50,6 +51,7 @@ public:
         Slab* const slab = slabs_ + units_.unit_of(block);
         return *(slab - slab->units_back);
     }
+    [[nodiscard]] SlabBitmap& bitmap_of(const Slab& slab) const noexcept { return bitmaps_[&slab - slabs_]; }
     // Requires: units().owns(address). `none` for what is not usable yet.
     [[nodiscard]] UnitKind kind_of(const void* address) const noexcept {
         const std::size_t unit = units_.unit_of(address);
@@ -138,9 +140,12 @@ private:
 
     UnitMap units_;
     Slab* slabs_;
+    SlabBitmap* bitmaps_;
     std::atomic<UnitKind>* kinds_;
     std::uint64_t id_;
     std::size_t purge_threshold_units_;
+    // How much smaller the caches of threads are: where there is little, one shall not keep it all.
+    unsigned cache_shift_;
     std::atomic<ThreadHeap*> heaps_ = nullptr;
     std::atomic<std::uint32_t> orphans_ = 0;
     std::atomic<bool> is_purging_ = false;

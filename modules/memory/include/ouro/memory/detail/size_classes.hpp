@@ -6,29 +6,35 @@
 #include <cstddef>
 #include <cstdint>
 
-// The sizes in which small blocks are made: 8 and 16, then steps of 16 up to 128, then four steps to each
-// doubling. A request takes the smallest class it fits in, so that at most a fifth of a block is unused.
+// The sizes in which small blocks are made: 8, then steps of 16 up to 256, eight steps to each doubling up to
+// a kilobyte, and four beyond. A request takes the smallest class it fits in, so that a ninth of a block is
+// unused at most where blocks are many, and a fifth where they are large.
 namespace ouro::detail {
 
 inline constexpr std::size_t kLargestClassBytes = std::size_t{32} << 10;
 // Requests up to here find their class in a table.
 inline constexpr std::size_t kLargestTableBytes = 1024;
 inline constexpr std::size_t kLinearStep = 16;
-inline constexpr std::size_t kLinearEnd = 128;
-inline constexpr unsigned kStepsPerDoubling = 4;
+inline constexpr std::size_t kLinearEnd = 256;
+inline constexpr unsigned kFineSteps = 8;
+inline constexpr unsigned kCoarseSteps = 4;
 
 inline constexpr unsigned kLinearClasses = 1 + kLinearEnd / kLinearStep;
+inline constexpr unsigned kTableClasses =
+    kLinearClasses + kFineSteps * (log2_floor(kLargestTableBytes) - log2_floor(kLinearEnd));
 inline constexpr unsigned kClassCount =
-    kLinearClasses + kStepsPerDoubling * (log2_floor(kLargestClassBytes) - log2_floor(kLinearEnd));
+    kTableClasses + kCoarseSteps * (log2_floor(kLargestClassBytes) - log2_floor(kLargestTableBytes));
 
 [[nodiscard]] constexpr std::array<std::uint32_t, kClassCount> make_class_sizes() noexcept {
     std::array<std::uint32_t, kClassCount> sizes{8};
     unsigned count = 1;
     for (std::size_t size = kLinearStep; size <= kLinearEnd; size += kLinearStep)
         sizes[count++] = static_cast<std::uint32_t>(size);
-    for (std::size_t base = kLinearEnd; base < kLargestClassBytes; base *= 2)
-        for (unsigned step = 1; step <= kStepsPerDoubling; ++step)
-            sizes[count++] = static_cast<std::uint32_t>(base + base / kStepsPerDoubling * step);
+    for (std::size_t base = kLinearEnd; base < kLargestClassBytes; base *= 2) {
+        const unsigned steps = base < kLargestTableBytes ? kFineSteps : kCoarseSteps;
+        for (unsigned step = 1; step <= steps; ++step)
+            sizes[count++] = static_cast<std::uint32_t>(base + base / steps * step);
+    }
     return sizes;
 }
 
@@ -58,8 +64,8 @@ inline constexpr auto kClassTable = make_class_table();
     if (size <= kLargestTableBytes) return table_class(size);
     // The step is what the three highest bits say; the first of them is always set.
     const unsigned shift = log2_floor(size - 1) - 2;
-    const auto step = static_cast<unsigned>((size - 1) >> shift) - kStepsPerDoubling;
-    return kLinearClasses + kStepsPerDoubling * (shift + 2 - log2_floor(kLinearEnd)) + step;
+    const auto step = static_cast<unsigned>((size - 1) >> shift) - kCoarseSteps;
+    return kTableClasses + kCoarseSteps * (shift + 2 - log2_floor(kLargestTableBytes)) + step;
 }
 
 // The class for a request, or kClassCount when it is too large for all of them. Blocks lie at multiples of

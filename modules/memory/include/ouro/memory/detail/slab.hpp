@@ -3,6 +3,7 @@
 #include <ouro/memory/detail/size_classes.hpp>
 #include <ouro/memory/detail/unit_map.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,8 @@ struct alignas(64) Slab {
     // Its neighbours among the owner's slabs of the class with blocks to give.
     Slab* next;
     Slab* previous;
-    // Blocks that came back, linked through their first word.
-    void* free;
+    // Which words of the slab's bitmap are not zero.
+    std::uint64_t free_words;
     // Blocks out of the slab: with users, in caches, on their way back. Written by the owner only.
     std::atomic<std::uint32_t> used;
     // Blocks from here on were never out.
@@ -33,7 +34,15 @@ struct alignas(64) Slab {
     std::uint8_t units_back;
     bool is_listed;
 
-    [[nodiscard]] bool has_blocks() const noexcept { return free != nullptr || first_fresh < capacity; }
+    [[nodiscard]] bool has_blocks() const noexcept { return free_words != 0 || first_fresh < capacity; }
+};
+
+// One bit a block of a slab: set when it is in the slab and was out before. Apart from the blocks too, so
+// that free memory is not touched, and a block that comes back twice is noticed.
+struct SlabBitmap {
+    static constexpr std::uint32_t kBlocks = 4096;
+
+    std::uint64_t words[kBlocks / 64];
 };
 
 // What a unit is used for: a class of blocks is its number plus one.
@@ -61,23 +70,43 @@ enum class UnitKind : std::uint8_t {
     return kClassBytes[size_class] <= UnitMap::kUnitBytes / 8 ? 1 : 4;
 }
 
+// As many as fit, and as a bitmap has bits for: of the smallest class that is half of the unit.
 [[nodiscard]] constexpr std::uint32_t slab_capacity(unsigned size_class) noexcept {
-    return static_cast<std::uint32_t>(slab_units(size_class) * UnitMap::kUnitBytes / kClassBytes[size_class]);
+    const std::size_t fitting = slab_units(size_class) * UnitMap::kUnitBytes / kClassBytes[size_class];
+    return fitting < SlabBitmap::kBlocks ? static_cast<std::uint32_t>(fitting) : SlabBitmap::kBlocks;
 }
 
-// How many free blocks of a class a thread keeps at most: as many as fit in two units, within bounds.
+// What offsets in a slab are multiplied with and shifted by to be divided by the size of a block.
+inline constexpr unsigned kReciprocalShift = 40;
+[[nodiscard]] constexpr std::array<std::uint64_t, kClassCount> make_reciprocals() noexcept {
+    std::array<std::uint64_t, kClassCount> reciprocals{};
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
+        reciprocals[size_class] = (std::uint64_t{1} << kReciprocalShift) / kClassBytes[size_class] + 1;
+    return reciprocals;
+}
+inline constexpr std::array<std::uint64_t, kClassCount> kClassReciprocals = make_reciprocals();
+
+// Which block of a slab an offset lies in.
+[[nodiscard]] constexpr std::uint32_t block_index(unsigned size_class, std::size_t offset) noexcept {
+    return static_cast<std::uint32_t>((offset * kClassReciprocals[size_class]) >> kReciprocalShift);
+}
+
+// How many free blocks of a class a thread keeps at most: a quarter of a megabyte, within bounds.
 [[nodiscard]] constexpr std::uint32_t cache_capacity(unsigned size_class) noexcept {
+    constexpr std::size_t kBytes = std::size_t{256} << 10;
     constexpr std::size_t kLeast = 8;
-    constexpr std::size_t kMost = 320;
-    const std::size_t fitting = 2 * UnitMap::kUnitBytes / kClassBytes[size_class];
+    constexpr std::size_t kMost = 2048;
+    const std::size_t fitting = kBytes / kClassBytes[size_class];
     return static_cast<std::uint32_t>(fitting < kLeast ? kLeast : fitting > kMost ? kMost : fitting);
 }
 
-[[nodiscard]] constexpr std::uint32_t total_cache_capacity() noexcept {
-    std::uint32_t total = 0;
+// Where each class's slots begin in a thread's cache, and at the end where the last one's end.
+[[nodiscard]] constexpr std::array<std::uint32_t, kClassCount + 1> make_slot_offsets() noexcept {
+    std::array<std::uint32_t, kClassCount + 1> offsets{};
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
-        total += cache_capacity(size_class);
-    return total;
+        offsets[size_class + 1] = offsets[size_class] + cache_capacity(size_class);
+    return offsets;
 }
+inline constexpr std::array<std::uint32_t, kClassCount + 1> kSlotOffsets = make_slot_offsets();
 
 }  // namespace ouro::detail

@@ -25,7 +25,15 @@ class ThreadHeap {
 public:
     enum class State : std::uint32_t { owned, orphan, held };
 
-    ThreadHeap(HeapCore& core, std::uint64_t thread_id) noexcept;
+    // The bytes of a heap whose caches are smaller than usual by a power of two; its slots lie behind it.
+    [[nodiscard]] static constexpr std::size_t bytes_with(unsigned cache_shift) noexcept {
+        return sizeof(ThreadHeap) + (kSlotOffsets[kClassCount] >> cache_shift) * sizeof(void*);
+    }
+    // Requires: room for bytes_with(cache_shift), cache_shift <= kMostCacheShift.
+    ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept;
+
+    // Every class keeps a slot.
+    static constexpr unsigned kMostCacheShift = 3;
 
     // A block of the class from the cache, or null when it is empty.
     [[nodiscard]] void* pop(unsigned size_class) noexcept {
@@ -38,6 +46,7 @@ public:
             return nullptr;
         }
         void* const block = top[-1];
+        if (block == nullptr) __builtin_unreachable();
         bin.top.store(top - 1, std::memory_order_relaxed);
         sequence_.store(sequence + 2, std::memory_order_release);
         return block;
@@ -120,7 +129,10 @@ private:
     void leave() noexcept;
     [[nodiscard]] bool wait_until_outside() const noexcept;
 
-    [[nodiscard]] void** slots(unsigned size_class) noexcept;
+    [[nodiscard]] void** slots(unsigned size_class) const noexcept;
+    [[nodiscard]] std::uint32_t capacity(unsigned size_class) const noexcept {
+        return (kSlotOffsets[size_class + 1] >> cache_shift_) - (kSlotOffsets[size_class] >> cache_shift_);
+    }
     void set_bounds(unsigned size_class) noexcept;
     void raise_limit(unsigned size_class) noexcept;
 
@@ -131,8 +143,9 @@ private:
     void flush(unsigned size_class, std::uint32_t count) noexcept;
     void collect_queue(unsigned size_class) noexcept;
 
-    void send_home(unsigned size_class, void* block, Mail& mail) noexcept;
-    void return_to_slab(Slab& slab, void* block) noexcept;
+    [[gnu::always_inline]] void send_home(unsigned size_class, void* block, Mail& mail) noexcept;
+    [[gnu::always_inline]] void return_to_slab(Slab& slab, const void* block) noexcept;
+    void give_up_if_spare(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
     void list(Slab& slab) noexcept;
     void unlist(Slab& slab) noexcept;
@@ -142,7 +155,7 @@ private:
     HeapCore& core_;
     std::atomic<bool> revoked_ = false;
     std::uint32_t limits_[kClassCount] = {};
-    void* cache_[total_cache_capacity()];
+    unsigned cache_shift_;
 
     // Written by other threads.
     struct Queue {
