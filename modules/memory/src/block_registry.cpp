@@ -116,13 +116,19 @@ BlockRegistration& BlockRegistration::operator=(BlockRegistration&& other) noexc
 void BlockRegistration::update(std::size_t committed_bytes, std::size_t cursor_bytes,
                                std::size_t peak_bytes) noexcept {
     if (!is_listed()) return;
+    const bool changed = read(entry_of(handle_).committed_bytes) != committed_bytes;
+    update_silently(committed_bytes, cursor_bytes, peak_bytes);
+    if (changed) raise_for(&MemoryObserver::on_block_changed, handle_);
+}
+
+void BlockRegistration::update_silently(std::size_t committed_bytes, std::size_t cursor_bytes,
+                                        std::size_t peak_bytes) noexcept {
+    if (!is_listed()) return;
     BlockEntry& entry = entry_of(handle_);
-    const bool changed = read(entry.committed_bytes) != committed_bytes;
     const std::uint64_t peak = std::max(cursor_bytes, peak_bytes);
     write(entry.committed_bytes, committed_bytes);
     write(entry.cursor_bytes, cursor_bytes);
     write(entry.peak_bytes, std::max(read(entry.peak_bytes), peak));
-    if (changed) raise_for(&MemoryObserver::on_block_changed, handle_);
 }
 
 void BlockRegistration::update_reserved(std::size_t reserved_bytes) noexcept {

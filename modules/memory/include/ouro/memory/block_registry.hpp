@@ -109,7 +109,10 @@ public:
     // Brings the entry up to date; the high-water mark follows the larger of cursor and peak, and never
     // falls. By the owner only, one call at a time.
     void update(std::size_t committed_bytes, std::size_t cursor_bytes, std::size_t peak_bytes = 0) noexcept;
-    // The same for an owner whose addresses change too.
+    // The same without an event: for owners that hold a lock here, which an observer might want.
+    void update_silently(std::size_t committed_bytes, std::size_t cursor_bytes,
+                         std::size_t peak_bytes = 0) noexcept;
+    // For an owner whose addresses change too.
     void update_reserved(std::size_t reserved_bytes) noexcept;
 
     [[nodiscard]] bool is_listed() const noexcept { return !handle_.is_null(); }
