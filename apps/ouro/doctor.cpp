@@ -104,6 +104,7 @@ std::string doctor_text(const os::Capabilities& report) {
         .line("memory", memory_text(report))
         .line("control group", cgroup_text(report))
         .line("stall information", report.pressure_stall_information ? "yes" : "no")
+        .line("barrier for all threads", report.process_barrier ? "yes" : "no")
         .line("NUMA nodes", numa_text(report));
     table.group("Virtual memory")
         .line("page", size_text(report.page_bytes))

@@ -3,6 +3,7 @@
 #include <ouro/base/random.hpp>
 #include <ouro/memory/fallback_chain.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
@@ -43,6 +44,7 @@ const std::array kRecipes = {
            .most_upstreams = 3,
            .passes_on = true},
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
+    Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
     Recipe{.name = "system", .build = build_system, .most_upstreams = 0},
     Recipe{.name = "tagged", .build = build_tagged, .least_upstreams = 1, .passes_on = true},

@@ -30,6 +30,7 @@ std::array<Feature, kFeatureCount> list_features(const Capabilities& capabilitie
         {"avx2", capabilities.cpu.avx2},
         {"pressure_stall_information", capabilities.pressure_stall_information},
         {"stack_capture", capabilities.stack_capture},
+        {"process_barrier", capabilities.process_barrier},
     }};
 }
 

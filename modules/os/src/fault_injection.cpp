@@ -13,11 +13,16 @@ std::atomic<bool> fired{false};
 std::array<std::atomic<std::uint64_t>, kOsCallCount> use_counts{};
 
 constexpr std::array<std::string_view, kOsCallCount> kNames{
-    "map_memory",           "unmap_memory",  "protect_memory", "advise_memory",     "query_mapping",
-    "create_memory_object", "resize_object", "discard_object", "seal_object",       "open_userfaultfd",
-    "userfaultfd_control",  "scan_pagemap",  "open_file",      "read_file",         "bind_memory",
-    "query_memory_node",    "start_thread",  "set_affinity",   "get_affinity",      "set_signal_handler",
-    "wait_on_word",         "query_system",  "query_core",     "grow_linear_memory"};
+    "map_memory",          "unmap_memory",        "protect_memory",
+    "advise_memory",       "query_mapping",       "create_memory_object",
+    "resize_object",       "discard_object",      "seal_object",
+    "open_userfaultfd",    "userfaultfd_control", "scan_pagemap",
+    "open_file",           "read_file",           "bind_memory",
+    "query_memory_node",   "start_thread",        "set_affinity",
+    "get_affinity",        "set_signal_handler",  "wait_on_word",
+    "query_system",        "query_core",          "grow_linear_memory",
+    "remap_memory",        "make_thread_key",     "set_thread_value",
+    "register_fork_hooks", "process_barrier"};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <ouro/os/huge_pages.hpp>
 #include <ouro/os/memory_object.hpp>
 #include <ouro/os/numa.hpp>
+#include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
@@ -94,6 +95,7 @@ Capabilities query_capabilities() noexcept {
     report.page_protection = true;
     query_huge_pages(report);
     query_tracking(report);
+    report.process_barrier = process_barrier_available();
     report.numa_nodes = numa_node_count();
     report.cores = core_count();
     report.cpu = cpu_features();

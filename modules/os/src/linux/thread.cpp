@@ -142,14 +142,4 @@ Expected<void> pin_this_thread(unsigned core) noexcept {
     return result == 0 ? Status::ok : status_of_error(errno);
 }
 
-std::uint64_t this_thread_id() noexcept {
-    // An object of this thread's own has an address that no other live thread's has.
-    [[gnu::tls_model("initial-exec")]] static thread_local char mark;
-    return reinterpret_cast<std::uintptr_t>(&mark);
-}
-
-void yield_thread() noexcept {
-    ::sched_yield();
-}
-
 }  // namespace ouro::os

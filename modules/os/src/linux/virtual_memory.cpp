@@ -109,7 +109,13 @@ Status populate(MemoryBlock block) noexcept {
 }  // namespace
 
 std::size_t page_size() noexcept {
-    static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    // Without the compiler's guard, which needs the C++ runtime: asking twice does no harm.
+    static constinit std::atomic<std::size_t> remembered = 0;
+    std::size_t size = remembered.load(std::memory_order_relaxed);
+    if (size == 0) [[unlikely]] {
+        size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+        remembered.store(size, std::memory_order_relaxed);
+    }
     return size;
 }
 

@@ -2,9 +2,11 @@
 
 #include "host.hpp"
 #include "host_calls.hpp"
+#include "thread_exit_table.hpp"
 
 #include <ouro/base/align.hpp>
 #include <ouro/os/thread.hpp>
+#include <ouro/os/thread_exit.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <memory>
@@ -18,8 +20,17 @@ constexpr std::size_t kDefaultStackBytes = std::size_t{1} << 20;
 // Lies at the upper end of the thread's own block: a stack that overflows runs away from it.
 struct ThreadRecord {
     ouro_wasm_thread thread{};
+    Thread::Entry entry = nullptr;
+    void* argument = nullptr;
     MemoryBlock block;
 };
+
+void run_to_the_end(void* record_pointer) {
+    const auto& record = *static_cast<const ThreadRecord*>(record_pointer);
+    record.entry(record.argument);
+    for (unsigned round = 0; round < kThreadExitRounds && is_thread_exit_armed(); ++round)
+        run_thread_exit_hooks();
+}
 
 ThreadRecord* record_of(std::uintptr_t native) noexcept {
     return reinterpret_cast<ThreadRecord*>(native);
@@ -64,8 +75,10 @@ void free_record(ThreadRecord* record) noexcept {
 bool run(ThreadRecord& record, Thread::Entry entry, void* argument, const char* name) noexcept {
     const auto* low = record.block.data;
     const auto bytes = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&record) - low);
+    record.entry = entry;
+    record.argument = argument;
     const int started =
-        ouro_wasm_thread_start(&record.thread, entry, argument, record.block.data, bytes, name);
+        ouro_wasm_thread_start(&record.thread, run_to_the_end, &record, record.block.data, bytes, name);
     OURO_ASSERT(started == ouro_wasm_ok, "the block was made for this thread");
     return ouro_wasm_thread_await_answer(&record.thread) == ouro_wasm_ok;
 }

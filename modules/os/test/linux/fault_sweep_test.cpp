@@ -4,18 +4,24 @@
 #include <ouro/os/capabilities.hpp>
 #include <ouro/os/fault_injection.hpp>
 #include <ouro/os/fault_tracker.hpp>
+#include <ouro/os/fork_hooks.hpp>
 #include <ouro/os/futex.hpp>
 #include <ouro/os/huge_pages.hpp>
 #include <ouro/os/kernel_tracker.hpp>
 #include <ouro/os/memory_object.hpp>
 #include <ouro/os/memory_pressure.hpp>
 #include <ouro/os/numa.hpp>
+#include <ouro/os/process_barrier.hpp>
+#include <ouro/os/process_memory.hpp>
+#include <ouro/os/remap.hpp>
 #include <ouro/os/reservation.hpp>
 #include <ouro/os/thread.hpp>
+#include <ouro/os/thread_exit.hpp>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 
 #include <fcntl.h>
@@ -125,6 +131,49 @@ Status ask_system() {
     return os::numa_node_of(&here).status();
 }
 
+Status grow_by_remap() {
+    const auto block = os::reserve({.bytes = 4 * os::page_size()});
+    if (!block) return block.status();
+    // Free addresses behind the block, so that it can grow in place.
+    if (const auto cut = os::release(block->sub(2 * os::page_size(), 2 * os::page_size())); !cut)
+        return cut.status();
+    ouro::MemoryBlock held = block->sub(0, 2 * os::page_size());
+    Status status = os::commit(held).status();
+    if (status == Status::ok) {
+        const auto larger = os::extend(held, 3 * os::page_size());
+        held = larger ? *larger : held;
+        status = larger.status();
+    }
+    if (status == Status::ok) {
+        const auto moved = os::move_and_extend(held, 64 * os::page_size());
+        held = moved ? *moved : held;
+        status = moved.status();
+    }
+    return os::release(held) ? status : Status::corrupt_data;
+}
+
+Status end_a_thread() {
+    static const auto key = os::make_thread_exit_key([](void*) {});
+    if (!key) return key.status();
+    Status status = Status::corrupt_data;
+    auto thread = os::Thread::start(
+        [](void* result) {
+            *static_cast<Status*>(result) = os::set_thread_exit_value(*key, result).status();
+        },
+        &status);
+    if (!thread) return thread.status();
+    thread->join();
+    return status;
+}
+
+Status order_a_barrier() {
+    return os::process_barrier().status();
+}
+
+Status ask_own_memory() {
+    return os::process_memory().status();
+}
+
 constexpr Operation kOperations[] = {
     {"reserve_and_commit", reserve_and_commit},
     {"reserve_aligned", reserve_aligned},
@@ -134,6 +183,10 @@ constexpr Operation kOperations[] = {
     {"use_huge_pages", use_huge_pages},
     {"run_thread", run_thread},
     {"ask_system", ask_system},
+    {"grow_by_remap", grow_by_remap},
+    {"end_a_thread", end_a_thread},
+    {"order_a_barrier", order_a_barrier},
+    {"ask_own_memory", ask_own_memory},
 };
 
 // Owned things end by unmapping; the kernel refuses that only when splitting needs one mapping too many,
@@ -224,10 +277,11 @@ TEST(FaultInjection, TheSweepReachesEveryCall) {
         EXPECT_EQ(operation.run(), Status::ok) << operation.name;
     for (unsigned number = 0; number < os::kOsCallCount; ++number) {
         const auto call = static_cast<OsCall>(number);
-        // wasm32's; needs a second node; asked once and remembered; a thread may be there before its starter
-        // waits.
+        // wasm32's; needs a second node; once in a process (three of them); a thread may be there before its
+        // starter waits.
         const bool elsewhere = call == OsCall::grow_linear_memory || call == OsCall::bind_memory ||
-                               call == OsCall::get_affinity || call == OsCall::wait_on_word;
+                               call == OsCall::get_affinity || call == OsCall::make_thread_key ||
+                               call == OsCall::register_fork_hooks || call == OsCall::wait_on_word;
         EXPECT_TRUE(elsewhere || inject::uses(call) != 0) << inject::name_of(call);
     }
     inject::clear();
@@ -258,6 +312,45 @@ TEST(FaultInjection, AThreadThatCannotStartSaysWhy) {
     EXPECT_EQ(status_for(EAGAIN), Status::too_many_threads);
     EXPECT_EQ(status_for(ENOMEM), Status::out_of_memory);
     EXPECT_EQ(status_for(EINVAL), Status::bad_argument);
+}
+
+// These are made once in a process, so each answer is taken in a process of its own.
+class OnceInAProcess : public testing::Test {
+protected:
+    void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void TearDown() override { GTEST_FLAG_SET(death_test_style, "fast"); }
+
+    // Exits with 0 when the first try fails with the status and the second works.
+    [[noreturn]] static void fail_once(OsCall call, int error, Status expected, Status (*run)()) {
+        inject::fail_nth(call, 1, error);
+        const Status first = run();
+        const Status second = run();
+        std::_Exit(!inject::has_fired() ? 1 : first != expected ? 2 : second != Status::ok ? 3 : 0);
+    }
+
+    static Status set_exit_value() {
+        static const auto key = os::make_thread_exit_key([](void*) {});
+        int value = 0;
+        return os::set_thread_exit_value(*key, &value).status();
+    }
+
+    static Status add_hooks() {
+        return os::add_fork_hooks({.prepare = [](void*) {}}).status();
+    }
+};
+
+TEST_F(OnceInAProcess, TheKeyOfThreadExits) {
+    EXPECT_EXIT(fail_once(OsCall::make_thread_key, EAGAIN, Status::capacity_exhausted, set_exit_value),
+                testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(fail_once(OsCall::make_thread_key, ENOMEM, Status::out_of_memory, set_exit_value),
+                testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(fail_once(OsCall::set_thread_value, ENOMEM, Status::out_of_memory, set_exit_value),
+                testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OnceInAProcess, TheRegistrationOfForkHooks) {
+    EXPECT_EXIT(fail_once(OsCall::register_fork_hooks, ENOMEM, Status::out_of_memory, add_hooks),
+                testing::ExitedWithCode(0), "");
 }
 
 TEST(FaultInjection, ErrorNumbersBecomeTheirStatus) {

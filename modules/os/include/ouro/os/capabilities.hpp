@@ -37,6 +37,8 @@ struct Capabilities {
     Status pagemap_scan = Status::not_supported;
     std::uint64_t max_mappings = 0;
 
+    bool process_barrier = false;  // one thread can make all of them pass a full fence
+
     unsigned numa_nodes = 1;
     unsigned cores = 1;
     CpuFeatures cpu;
@@ -59,7 +61,7 @@ struct Feature {
     bool present = false;
 };
 
-inline constexpr std::size_t kFeatureCount = 11;
+inline constexpr std::size_t kFeatureCount = 12;
 
 // The yes-or-no part of the report under stable names: what `ouro doctor --json` prints and tests name when
 // they skip.

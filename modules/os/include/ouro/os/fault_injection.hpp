@@ -40,6 +40,11 @@ enum class OsCall : unsigned char {
     query_system,
     query_core,
     grow_linear_memory,
+    remap_memory,
+    make_thread_key,
+    set_thread_value,
+    register_fork_hooks,
+    process_barrier,
     count_,
 };
 

@@ -1,0 +1,104 @@
+#include "mapped_blocks.hpp"
+
+#include <ouro/base/align.hpp>
+#include <ouro/base/assert.hpp>
+#include <ouro/os/remap.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+namespace ouro::process_heap {
+namespace {
+
+// Lies right in front of the block. The seal is wrong for anything that is no such block.
+struct alignas(16) Header {
+    MemoryBlock mapping;
+    std::uintptr_t seal;
+    std::size_t unused;
+};
+
+constexpr std::uintptr_t kSeal = 0x6f75'726f'6d61'7021;
+
+constinit std::atomic<std::size_t> g_blocks = 0;
+constinit std::atomic<std::size_t> g_bytes = 0;
+
+Header& header_of(const void* block) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block) - sizeof(Header);
+    return *reinterpret_cast<Header*>(address);
+}
+
+Header& sealed_header_of(const void* block) noexcept {
+    OURO_ASSERT(reinterpret_cast<std::uintptr_t>(block) % alignof(Header) == 0,
+                "free of what malloc did not return");
+    Header& header = header_of(block);
+    OURO_ASSERT(header.seal == (reinterpret_cast<std::uintptr_t>(block) ^ kSeal),
+                "free of what malloc did not return, or of what was freed before");
+    return header;
+}
+
+void* seal_block(std::byte* block, MemoryBlock mapping) noexcept {
+    new (block - sizeof(Header)) Header{mapping, reinterpret_cast<std::uintptr_t>(block) ^ kSeal, 0};
+    return block;
+}
+
+}  // namespace
+
+void* map_block(std::size_t size, std::size_t alignment) noexcept {
+    // Behind the header comes the block, aligned; in front of it, where a page is not aligned enough, the
+    // rest.
+    const auto room = checked_add(size, std::max(alignment, sizeof(Header)));
+    const auto bytes = room ? checked_align_up(*room, os::page_size()) : room;
+    if (!bytes) return nullptr;
+    const auto mapping =
+        os::reserve({.bytes = *bytes, .alignment = alignment > os::page_size() ? alignment : 0});
+    if (!mapping) return nullptr;
+    if (!os::commit(*mapping)) {
+        static_cast<void>(os::release(*mapping));
+        return nullptr;
+    }
+    g_blocks.fetch_add(1, std::memory_order_relaxed);
+    g_bytes.fetch_add(mapping->size, std::memory_order_relaxed);
+    return seal_block(mapping->data + std::max(alignment, sizeof(Header)), *mapping);
+}
+
+void unmap_block(void* block) noexcept {
+    Header& header = sealed_header_of(block);
+    const MemoryBlock mapping = header.mapping;
+    header.seal = 0;
+    g_blocks.fetch_sub(1, std::memory_order_relaxed);
+    g_bytes.fetch_sub(mapping.size, std::memory_order_relaxed);
+    static_cast<void>(os::release(mapping));
+}
+
+void* remap_block(void* block, std::size_t new_size) noexcept {
+    Header& header = sealed_header_of(block);
+    const MemoryBlock old = header.mapping;
+    const auto front = static_cast<std::size_t>(static_cast<std::byte*>(block) - old.data);
+    const auto room = checked_add(new_size, front);
+    const auto bytes = room ? checked_align_up(*room, os::page_size()) : room;
+    if (!bytes) return nullptr;
+    MemoryBlock mapping{old.data, *bytes};
+    if (*bytes > old.size) {
+        const auto moved = os::move_and_extend(old, *bytes);
+        if (!moved) return nullptr;
+        mapping = *moved;
+    } else if (*bytes < old.size) {
+        if (!os::release({old.data + *bytes, old.size - *bytes})) mapping = old;
+    }
+    g_bytes.fetch_add(mapping.size - old.size, std::memory_order_relaxed);
+    return seal_block(mapping.data + front, mapping);
+}
+
+std::size_t mapped_size(const void* block) noexcept {
+    const MemoryBlock mapping = sealed_header_of(block).mapping;
+    return mapping.size - static_cast<std::size_t>(static_cast<const std::byte*>(block) - mapping.data);
+}
+
+MappedTotals mapped_totals() noexcept {
+    return {g_blocks.load(std::memory_order_relaxed), g_bytes.load(std::memory_order_relaxed)};
+}
+
+}  // namespace ouro::process_heap

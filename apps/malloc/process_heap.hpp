@@ -1,0 +1,91 @@
+#pragma once
+
+#include <ouro/memory/detail/heap_core.hpp>
+#include <ouro/memory/detail/size_classes.hpp>
+#include <ouro/memory/detail/thread_heap.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+// The one heap of the process behind malloc: small blocks and units from the core, blocks too large for that
+// from mappings of their own. The fast paths are here; everything else is out of line.
+namespace ouro::process_heap {
+
+// What malloc promises without being asked.
+inline constexpr std::size_t kAlignment = 16;
+
+// A thread's heap, or null before its first call and after its end.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::ThreadHeap* t_heap = nullptr;
+
+// The core's addresses and the kinds of its units, for free(); empty until the first call.
+struct Region {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+    const std::atomic<detail::UnitKind>* kinds = nullptr;
+};
+inline constinit Region g_region;
+
+// Null, with errno set, when there is no memory.
+[[gnu::noinline]] void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept;
+[[gnu::noinline]] void deallocate_slow(void* block) noexcept;
+[[nodiscard]] void* reallocate(void* block, std::size_t new_size) noexcept;
+// The bytes that may be used. Requires: a block of this heap, or null.
+[[nodiscard]] std::size_t usable_size(const void* block) noexcept;
+
+// Gives back what is free: caches of all threads, units, kept mappings. True when there was something.
+bool purge() noexcept;
+
+[[nodiscard]] inline unsigned class_of_request(std::size_t size) noexcept {
+    return detail::table_class(size < kAlignment ? kAlignment : size);
+}
+
+[[nodiscard]] inline void* allocate(std::size_t size) noexcept {
+    if (size <= detail::kLargestTableBytes) [[likely]] {
+        if (detail::ThreadHeap* const heap = t_heap) [[likely]]
+            if (void* const block = heap->pop(class_of_request(size))) [[likely]]
+                return block;
+    }
+    return allocate_slow(size, kAlignment, false);
+}
+
+// The kind of the unit that an address lies in; none for what is not in the core.
+[[nodiscard]] inline detail::UnitKind kind_of(const void* address) noexcept {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - g_region.begin;
+    if (offset >= g_region.bytes) return detail::UnitKind::none;
+    return g_region.kinds[offset >> detail::UnitMap::kUnitShift].load(std::memory_order_relaxed);
+}
+
+inline void deallocate(void* block) noexcept {
+    const detail::UnitKind kind = kind_of(block);
+    if (detail::is_slab(kind)) [[likely]] {
+        if (detail::ThreadHeap* const heap = t_heap) [[likely]]
+            if (heap->push(detail::class_of_kind(kind), block)) [[likely]]
+                return;
+    }
+    deallocate_slow(block);
+}
+
+// With the size that was asked for: no look-up.
+inline void deallocate_sized(void* block, std::size_t size) noexcept {
+    if (size <= detail::kLargestTableBytes && block != nullptr) [[likely]] {
+        if (detail::ThreadHeap* const heap = t_heap) [[likely]]
+            if (heap->push(class_of_request(size), block)) [[likely]]
+                return;
+    }
+    deallocate_slow(block);
+}
+
+struct Report {
+    detail::HeapCore::Counts counts;
+    std::size_t usable_bytes = 0;
+    std::size_t reserved_bytes = 0;
+    std::size_t peak_bytes = 0;
+    std::size_t free_dirty_bytes = 0;
+    std::size_t mapped_blocks = 0;
+    std::size_t mapped_bytes = 0;
+    std::uint64_t failures = 0;
+};
+[[nodiscard]] Report report() noexcept;
+
+}  // namespace ouro::process_heap

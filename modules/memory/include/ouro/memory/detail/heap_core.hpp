@@ -1,0 +1,155 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/base/memory_block.hpp>
+#include <ouro/memory/detail/slab.hpp>
+#include <ouro/memory/detail/thread_heap.hpp>
+#include <ouro/memory/detail/unit_map.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ouro::detail {
+
+// What the threads of a small-object heap share: the units, their records, and the list of thread heaps. It
+// lies at the front of the heap's metadata, so that it does not move when its owner does.
+class HeapCore {
+public:
+    struct Layout {
+        std::size_t units = 0;
+        // Where the arrays begin in the metadata, each on pages of its own, and where they end.
+        std::size_t kinds_offset = 0;
+        std::size_t taken_offset = 0;
+        std::size_t dirty_offset = 0;
+        std::size_t slabs_offset = 0;
+        std::size_t bytes = 0;
+    };
+
+    struct Memory {
+        // Zero, and usable up to the layout's slabs_offset; all of it where the units cannot grow.
+        MemoryBlock metadata;
+        MemoryBlock units;
+        // False: all units are usable, and there will be no more memory. True: none is yet, and the core
+        // commits them with their share of the metadata.
+        bool grows = true;
+    };
+
+    [[nodiscard]] static Layout layout_for(std::size_t units, std::size_t page_bytes) noexcept;
+
+    HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept;
+
+    // Never the same twice in a process: a thread's note of its heap cannot be taken for one of another core.
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    [[nodiscard]] const UnitMap& units() const noexcept { return units_; }
+    [[nodiscard]] std::byte* address_of(const Slab& slab) const noexcept {
+        return units_.address_of(static_cast<std::size_t>(&slab - slabs_));
+    }
+    // Requires: units().owns(block).
+    [[nodiscard]] Slab& slab_of(const void* block) const noexcept {
+        Slab* const slab = slabs_ + units_.unit_of(block);
+        return *(slab - slab->units_back);
+    }
+    // Requires: units().owns(address). `none` for what is not usable yet.
+    [[nodiscard]] UnitKind kind_of(const void* address) const noexcept {
+        const std::size_t unit = units_.unit_of(address);
+        if (unit >= units_.usable_units()) return UnitKind::none;
+        return kinds_[unit].load(std::memory_order_relaxed);
+    }
+
+    // One a unit, `none` for those not usable yet. All of it can be read.
+    [[nodiscard]] const std::atomic<UnitKind>* kinds() const noexcept { return kinds_; }
+
+    // The calling thread's heap: found, adopted from a thread that has ended, or made. Fails as
+    // UnitMap::take does.
+    [[nodiscard]] Expected<ThreadHeap*> heap_of_this_thread() noexcept;
+    // Lets others have the calling thread's heap.
+    void abandon_heap_of(std::uint64_t thread_id) noexcept;
+    // In the child of a fork: heaps of threads that are not there any more become orphans.
+    void abandon_heaps_except(std::uint64_t thread_id) noexcept;
+
+    [[nodiscard]] Expected<Slab*> make_slab(unsigned size_class, ThreadHeap& owner) noexcept;
+    void release_slab(Slab& slab) noexcept;
+    // Gives a heap the slabs with free blocks of the class whose threads have ended.
+    void adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept;
+
+    // A block of the class goes to the queue of its owner: for a thread without a heap.
+    void send_home(unsigned size_class, void* block) noexcept;
+    // Forgets all blocks and heaps, under a new id. Requires: nobody uses the core meanwhile.
+    void reset() noexcept;
+
+    // Blocks of whole units. The sizes are those of the units. `reads_zero` may be null.
+    [[nodiscard]] Expected<MemoryBlock> allocate_large(std::size_t size, std::size_t alignment,
+                                                       bool* reads_zero) noexcept;
+    void deallocate_large(std::byte* block) noexcept;
+    // In place only; null when it is not possible.
+    [[nodiscard]] MemoryBlock resize_large(std::byte* block, std::size_t new_size) noexcept;
+    [[nodiscard]] std::size_t large_size(const std::byte* block) const noexcept;
+
+    struct Purged {
+        // Returned to the system.
+        std::size_t bytes = 0;
+        // Heaps of threads that were at work, or that cannot be reached on this platform.
+        std::size_t skipped_heaps = 0;
+    };
+    // Sends home what all threads keep, and returns the memory of free units. From any thread; one at a time,
+    // and whoever comes meanwhile purges nothing.
+    Purged purge() noexcept;
+    // Keeps purges away, so that a fork finds no heap revoked.
+    [[nodiscard]] bool try_begin_purge() noexcept {
+        return !is_purging_.exchange(true, std::memory_order_acquire);
+    }
+    void end_purge() noexcept { is_purging_.store(false, std::memory_order_release); }
+
+    struct Counts {
+        std::size_t live_blocks = 0;
+        std::size_t live_bytes = 0;
+        std::size_t cached_bytes = 0;
+        std::uint64_t queued_blocks = 0;
+        std::uint64_t operations = 0;
+        std::size_t heaps = 0;
+        std::size_t orphans = 0;
+    };
+    [[nodiscard]] Counts count() const noexcept;
+    [[nodiscard]] Status check() const noexcept;
+
+    void note_failure() noexcept { failures_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t failures() const noexcept {
+        return failures_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::size_t peak_bytes() const noexcept {
+        return peak_bytes_.load(std::memory_order_relaxed);
+    }
+
+    // The live cores of the process: see live_heaps.hpp.
+    HeapCore* next_live = nullptr;
+    HeapCore* previous_live = nullptr;
+
+private:
+    [[nodiscard]] static Expected<void> commit_units(void* core, std::size_t first, std::size_t end) noexcept;
+    [[nodiscard]] ThreadHeap* adopt_heap(std::uint64_t thread_id) noexcept;
+    [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
+    void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
+    void give_back(std::size_t first, std::size_t count) noexcept;
+    void note_taken(std::size_t units) noexcept;
+    [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
+    [[nodiscard]] Status check_units() const noexcept;
+    [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
+
+    UnitMap units_;
+    Slab* slabs_;
+    std::atomic<UnitKind>* kinds_;
+    std::uint64_t id_;
+    std::size_t purge_threshold_units_;
+    std::atomic<ThreadHeap*> heaps_ = nullptr;
+    std::atomic<std::uint32_t> orphans_ = 0;
+    std::atomic<bool> is_purging_ = false;
+    // Large blocks, taken and returned.
+    std::atomic<std::uint64_t> large_operations_ = 0;
+    std::atomic<std::uint64_t> failures_ = 0;
+    // Units of slabs and large blocks, in bytes.
+    std::atomic<std::size_t> taken_bytes_ = 0;
+    std::atomic<std::size_t> peak_bytes_ = 0;
+};
+
+}  // namespace ouro::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/memory/detail/heap_core.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+// How a thread finds its part of a heap, and how heaps learn that a thread has ended.
+namespace ouro::detail {
+
+// A thread's notes of the heaps it used last, one a place; a place is chosen by the core's id. What a note
+// says is true as long as the id is the one looked for: ids are never used again.
+struct HeapNote {
+    std::uint64_t core_id;
+    ThreadHeap* heap;
+};
+
+inline constexpr std::size_t kHeapNotes = 16;
+inline constinit thread_local HeapNote t_heap_notes[kHeapNotes] = {};
+
+[[nodiscard]] inline ThreadHeap* noted_heap(std::uint64_t core_id) noexcept {
+    const HeapNote& note = t_heap_notes[core_id % kHeapNotes];
+    return note.core_id == core_id ? note.heap : nullptr;
+}
+
+// Finds or makes the thread's heap and notes it. Fails as HeapCore::heap_of_this_thread.
+[[nodiscard]] Expected<ThreadHeap*> find_heap(HeapCore& core) noexcept;
+
+// A core is among the live ones from its creation to its end, so that threads that end know whom to tell.
+// Fails where threads cannot be followed.
+Expected<void> add_live_core(HeapCore& core) noexcept;
+void remove_live_core(HeapCore& core) noexcept;
+
+}  // namespace ouro::detail

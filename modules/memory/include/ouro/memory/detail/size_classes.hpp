@@ -1,0 +1,77 @@
+#pragma once
+
+#include <ouro/base/bits.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+// The sizes in which small blocks are made: 8 and 16, then steps of 16 up to 128, then four steps to each
+// doubling. A request takes the smallest class it fits in, so that at most a fifth of a block is unused.
+namespace ouro::detail {
+
+inline constexpr std::size_t kLargestClassBytes = std::size_t{32} << 10;
+// Requests up to here find their class in a table.
+inline constexpr std::size_t kLargestTableBytes = 1024;
+inline constexpr std::size_t kLinearStep = 16;
+inline constexpr std::size_t kLinearEnd = 128;
+inline constexpr unsigned kStepsPerDoubling = 4;
+
+inline constexpr unsigned kLinearClasses = 1 + kLinearEnd / kLinearStep;
+inline constexpr unsigned kClassCount =
+    kLinearClasses + kStepsPerDoubling * (log2_floor(kLargestClassBytes) - log2_floor(kLinearEnd));
+
+[[nodiscard]] constexpr std::array<std::uint32_t, kClassCount> make_class_sizes() noexcept {
+    std::array<std::uint32_t, kClassCount> sizes{8};
+    unsigned count = 1;
+    for (std::size_t size = kLinearStep; size <= kLinearEnd; size += kLinearStep)
+        sizes[count++] = static_cast<std::uint32_t>(size);
+    for (std::size_t base = kLinearEnd; base < kLargestClassBytes; base *= 2)
+        for (unsigned step = 1; step <= kStepsPerDoubling; ++step)
+            sizes[count++] = static_cast<std::uint32_t>(base + base / kStepsPerDoubling * step);
+    return sizes;
+}
+
+inline constexpr std::array<std::uint32_t, kClassCount> kClassBytes = make_class_sizes();
+static_assert(kClassBytes.back() == kLargestClassBytes);
+
+[[nodiscard]] constexpr auto make_class_table() noexcept {
+    std::array<std::uint8_t, kLargestTableBytes / 8 + 1> table{};
+    unsigned size_class = 0;
+    for (std::size_t slot = 1; slot < table.size(); ++slot) {
+        while (kClassBytes[size_class] < slot * 8)
+            ++size_class;
+        table[slot] = static_cast<std::uint8_t>(size_class);
+    }
+    return table;
+}
+
+inline constexpr auto kClassTable = make_class_table();
+
+// Requires: 1 <= size <= kLargestTableBytes.
+[[nodiscard]] constexpr unsigned table_class(std::size_t size) noexcept {
+    return kClassTable[(size + 7) / 8];
+}
+
+// Requires: 1 <= size <= kLargestClassBytes.
+[[nodiscard]] constexpr unsigned class_of_size(std::size_t size) noexcept {
+    if (size <= kLargestTableBytes) return table_class(size);
+    // The step is what the three highest bits say; the first of them is always set.
+    const unsigned shift = log2_floor(size - 1) - 2;
+    const auto step = static_cast<unsigned>((size - 1) >> shift) - kStepsPerDoubling;
+    return kLinearClasses + kStepsPerDoubling * (shift + 2 - log2_floor(kLinearEnd)) + step;
+}
+
+// The class for a request, or kClassCount when it is too large for all of them. Blocks lie at multiples of
+// their size from an address with every alignment, so that a class whose size is a multiple of the alignment
+// gives it for nothing. The same for every size from the one asked to the class's own. Requires: size is not
+// zero, alignment is a power of two.
+[[nodiscard]] constexpr unsigned class_for(std::size_t size, std::size_t alignment) noexcept {
+    if (size > kLargestClassBytes || alignment > kLargestClassBytes) return kClassCount;
+    unsigned size_class = class_of_size(size < alignment ? alignment : size);
+    while (size_class < kClassCount && kClassBytes[size_class] % alignment != 0)
+        ++size_class;
+    return size_class;
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/memory/detail/slab.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ouro::detail {
+
+class HeapCore;
+
+// The part of a small-object heap that one thread owns: a cache of free blocks for each class, and the slabs
+// they come from. Popping and pushing touch nothing that another thread writes.
+//
+// A block that is freed goes to the cache of the thread that frees it, wherever it came from. When a cache
+// overflows, its older half goes home: to the slabs of this heap, or in one chain to the queue of the heap
+// that owns the slab, which takes the whole queue when it next needs blocks.
+//
+// Another thread may take the heap over for a moment, to empty an idle cache. For that the owner shows when
+// it is inside (an odd sequence number, stored without a fence), and whoever comes makes every cache look
+// both empty and full, lets the system run a barrier on all threads, and waits until the owner is outside.
+class ThreadHeap {
+public:
+    enum class State : std::uint32_t { owned, orphan, held };
+
+    ThreadHeap(HeapCore& core, std::uint64_t thread_id) noexcept;
+
+    // A block of the class from the cache, or null when it is empty.
+    [[nodiscard]] void* pop(unsigned size_class) noexcept {
+        const std::uint64_t sequence = enter_fast();
+        Bin& bin = bins_[size_class];
+        void** const bottom = bin.bottom.load(std::memory_order_acquire);
+        void** const top = bin.top.load(std::memory_order_relaxed);
+        if (top <= bottom) [[unlikely]] {
+            sequence_.store(sequence, std::memory_order_relaxed);
+            return nullptr;
+        }
+        void* const block = top[-1];
+        bin.top.store(top - 1, std::memory_order_relaxed);
+        sequence_.store(sequence + 2, std::memory_order_release);
+        return block;
+    }
+
+    // Keeps a free block of the class; false when the cache is full.
+    [[nodiscard]] bool push(unsigned size_class, void* block) noexcept {
+        const std::uint64_t sequence = enter_fast();
+        Bin& bin = bins_[size_class];
+        void** const limit = bin.limit.load(std::memory_order_acquire);
+        void** const top = bin.top.load(std::memory_order_relaxed);
+        if (top >= limit) [[unlikely]] {
+            sequence_.store(sequence, std::memory_order_relaxed);
+            return false;
+        }
+        *top = block;
+        bin.top.store(top + 1, std::memory_order_relaxed);
+        sequence_.store(sequence + 2, std::memory_order_release);
+        return true;
+    }
+
+    // The same when the cache cannot serve. Fails as UnitMap::take does.
+    [[nodiscard]] Expected<void*> pop_slow(unsigned size_class) noexcept;
+    void push_slow(unsigned size_class, void* block) noexcept;
+
+    // Sends every cached block home and gives back the slabs that are empty then. One for whoever owns or
+    // holds the heap, one for whoever has revoked it.
+    void empty_as_owner() noexcept;
+    void empty() noexcept;
+
+    // For other threads: takes the heap over from its owner, when that one is outside and stays so for a
+    // moment; must be undone soon. False when it was not possible.
+    [[nodiscard]] bool try_revoke() noexcept;
+    void restore() noexcept;
+
+    // Moves the slabs with free blocks of a class to another heap. Requires: the caller holds this heap.
+    void move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
+
+    // Puts a chain of free blocks of one class, linked through their first words, into this heap's queue.
+    void receive(unsigned size_class, void* first, void* last, std::uint32_t count) noexcept;
+
+    [[nodiscard]] std::uint32_t cached_blocks(unsigned size_class) const noexcept;
+    // Blocks on their way home that the owner has not collected.
+    [[nodiscard]] std::uint32_t queued_blocks(unsigned size_class) const noexcept;
+    [[nodiscard]] bool is_inside() const noexcept {
+        return sequence_.load(std::memory_order_relaxed) % 2 != 0;
+    }
+    // Pops and pushes so far.
+    [[nodiscard]] std::uint64_t operations() const noexcept {
+        return sequence_.load(std::memory_order_relaxed) / 2;
+    }
+    [[nodiscard]] Status check() const noexcept;
+
+    std::atomic<State> state = State::owned;
+    std::atomic<std::uint64_t> thread_id;
+    // All heaps of the core; set once.
+    ThreadHeap* next_heap = nullptr;
+
+private:
+    struct Bin {
+        std::atomic<void**> top;
+        // The cache holds what lies between this and top, and may not grow beyond the limit. While the heap
+        // is revoked, they are such that no top lies between them.
+        std::atomic<void**> bottom;
+        std::atomic<void**> limit;
+        // Slabs with blocks to give.
+        Slab* slabs;
+    };
+
+    // Chains on their way to other heaps.
+    class Mail;
+
+    [[nodiscard]] std::uint64_t enter_fast() noexcept {
+        const std::uint64_t sequence = sequence_.load(std::memory_order_relaxed);
+        sequence_.store(sequence + 1, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        return sequence;
+    }
+    void enter() noexcept;
+    void leave() noexcept;
+    [[nodiscard]] bool wait_until_outside() const noexcept;
+
+    [[nodiscard]] void** slots(unsigned size_class) noexcept;
+    void set_bounds(unsigned size_class) noexcept;
+    void raise_limit(unsigned size_class) noexcept;
+
+    [[nodiscard]] Status refill(unsigned size_class) noexcept;
+    [[nodiscard]] bool fill_from_queue(unsigned size_class) noexcept;
+    void fill_from_slab(unsigned size_class, Slab& slab) noexcept;
+    [[nodiscard]] Status find_slab(unsigned size_class) noexcept;
+    void flush(unsigned size_class, std::uint32_t count) noexcept;
+    void collect_queue(unsigned size_class) noexcept;
+
+    void send_home(unsigned size_class, void* block, Mail& mail) noexcept;
+    void return_to_slab(Slab& slab, void* block) noexcept;
+    void give_up_empty_slabs(unsigned size_class) noexcept;
+    void list(Slab& slab) noexcept;
+    void unlist(Slab& slab) noexcept;
+
+    alignas(64) std::atomic<std::uint64_t> sequence_ = 0;
+    Bin bins_[kClassCount];
+    HeapCore& core_;
+    std::atomic<bool> revoked_ = false;
+    std::uint32_t limits_[kClassCount] = {};
+    void* cache_[total_cache_capacity()];
+
+    // Written by other threads.
+    struct Queue {
+        std::atomic<void*> first = nullptr;
+        std::atomic<std::uint32_t> blocks = 0;
+    };
+    alignas(64) Queue queue_[kClassCount];
+};
+
+}  // namespace ouro::detail

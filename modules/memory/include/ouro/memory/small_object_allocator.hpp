@@ -1,0 +1,133 @@
+#pragma once
+
+#include <ouro/memory/detail/heap_core.hpp>
+#include <ouro/memory/detail/live_heaps.hpp>
+#include <ouro/memory/memory_resource.hpp>
+#include <ouro/os/reservation.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ouro {
+
+// The general-purpose heap: small objects from size classes, larger ones as whole units of 64 KiB, from any
+// thread and freed on any thread. There are no headers and no locks. Each thread has its own caches and
+// slabs; what it frees of others goes home in batches; the heap of a thread that has ended goes to the next
+// that needs one.
+//
+//     auto heap = SmallObjectAllocator::create({.name = "game"});
+//     auto block = heap->allocate(48);
+//     heap->deallocate(*block);
+class SmallObjectAllocator final : public MemoryResource {
+public:
+    struct Options {
+        const char* name = "small objects";
+        // Addresses to reserve: the most there can ever be.
+        std::size_t max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
+        // Free memory above this, beyond a quarter of what is in use, is returned to the system at once.
+        std::size_t purge_threshold_bytes = std::size_t{64} << 20;
+    };
+
+    // Blocks of the size classes; larger ones take whole units.
+    static constexpr std::size_t kLargestSmallBytes = detail::kLargestClassBytes;
+
+    // On reserved addresses of its own. Fails as os::reserve and os::commit do, or with bad_argument when
+    // max_bytes has no room for anything.
+    [[nodiscard]] static Expected<SmallObjectAllocator> create(const Options& options) noexcept;
+    // In one block of another resource, which must live longer: no other memory is ever used.
+    [[nodiscard]] static Expected<SmallObjectAllocator> create_on(
+        MemoryResource& upstream, std::size_t bytes, const char* name = "small objects") noexcept;
+    // In a region of the caller, which must stay: no other memory is ever used.
+    [[nodiscard]] static Expected<SmallObjectAllocator> create_in(
+        MemoryBlock region, const char* name = "small objects") noexcept;
+
+    SmallObjectAllocator(SmallObjectAllocator&& other) noexcept;
+    SmallObjectAllocator& operator=(SmallObjectAllocator&& other) noexcept;
+    // Ends all blocks of all threads at once, from any thread. Requires: nobody uses the heap any more.
+    ~SmallObjectAllocator();
+
+    [[nodiscard]] Expected<MemoryBlock> allocate(
+        std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        if (size - 1 < detail::kLargestTableBytes && is_plain(alignment)) [[likely]] {
+            const unsigned size_class = plain_class(size, alignment);
+            if (detail::ThreadHeap* const heap = detail::noted_heap(id_)) [[likely]] {
+                if (void* const block = heap->pop(size_class)) [[likely]]
+                    return MemoryBlock{static_cast<std::byte*>(block), detail::kClassBytes[size_class]};
+            }
+        }
+        return allocate_slow(size, alignment);
+    }
+
+    void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
+        if (block.size - 1 < detail::kLargestTableBytes && is_plain(alignment)) [[likely]] {
+            const unsigned size_class = plain_class(block.size, alignment);
+            OURO_DEBUG_ASSERT(block.is_null() || is_of_class(block.data, size_class),
+                              "not a block of this heap with this size and alignment");
+            detail::ThreadHeap* const heap = detail::noted_heap(id_);
+            if (heap != nullptr && !block.is_null() && heap->push(size_class, block.data)) [[likely]]
+                return;
+        }
+        deallocate_slow(block, alignment);
+    }
+
+    [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    using Purged = detail::HeapCore::Purged;
+    // Takes back the free blocks that threads keep, idle ones included, and returns free memory to the
+    // system. From any thread, beside any use. Threads that are allocating at that moment are skipped, and so
+    // are all others where the platform has no process barrier.
+    Purged purge() noexcept { return core_->purge(); }
+
+    // Ends all blocks of all threads and keeps the addresses. Requires: nobody uses the heap meanwhile.
+    void reset() noexcept;
+
+    using Counts = detail::HeapCore::Counts;
+    // What stats() does not say. Exact when nobody uses the heap meanwhile.
+    [[nodiscard]] Counts counts() const noexcept { return core_->count(); }
+
+    // The size a block has that is asked for so: what allocate() would return. Requires: as for allocate.
+    [[nodiscard]] static constexpr std::size_t good_size(std::size_t size,
+                                                         std::size_t alignment = kDefaultAlignment) noexcept {
+        const unsigned size_class = detail::class_for(size, alignment);
+        if (size_class != detail::kClassCount) return detail::kClassBytes[size_class];
+        return (size + detail::UnitMap::kUnitBytes - 1) & ~(detail::UnitMap::kUnitBytes - 1);
+    }
+
+    [[nodiscard]] bool owns(const void* address) const noexcept override;
+    [[nodiscard]] ResourceInfo info() const noexcept override;
+    // live_bytes and peak_bytes count whole classes and units; the peak is that of the units in use.
+    [[nodiscard]] ResourceStats stats() const noexcept override;
+    // Requires: nobody uses the heap meanwhile.
+    [[nodiscard]] Status check() const noexcept override;
+
+private:
+    // What every class but the first is aligned to.
+    [[nodiscard]] static constexpr bool is_plain(std::size_t alignment) noexcept {
+        return alignment <= kDefaultAlignment && is_alignment(alignment);
+    }
+    // Requires: size from 1 to kLargestTableBytes. The first class is aligned to its size only.
+    [[nodiscard]] static constexpr unsigned plain_class(std::size_t size, std::size_t alignment) noexcept {
+        return detail::table_class(size < alignment ? alignment : size);
+    }
+
+    struct Parts;
+    explicit SmallObjectAllocator(Parts&& parts) noexcept;
+    [[nodiscard]] static Expected<SmallObjectAllocator> build(Parts&& parts) noexcept;
+    [[nodiscard]] bool is_of_class(const void* block, unsigned size_class) const noexcept;
+    [[gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size, std::size_t alignment) noexcept;
+    [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> allocate_small(unsigned size_class) noexcept;
+
+    detail::HeapCore* core_ = nullptr;
+    // The core's, for the hot paths.
+    std::uint64_t id_ = 0;
+    const char* name_;
+    // Either addresses of its own, metadata apart from the blocks, or a region of another.
+    os::Reservation metadata_;
+    os::Reservation units_;
+    MemoryBlock region_;
+    MemoryResource* upstream_ = nullptr;
+};
+
+}  // namespace ouro

@@ -1,0 +1,283 @@
+#include <ouro/base/align.hpp>
+#include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/heap_core.hpp>
+#include <ouro/os/thread.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace ouro::detail {
+namespace {
+
+constexpr std::uint8_t kNoClass = 0xff;
+constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
+static_assert(sizeof(ThreadHeap) <= kUnitBytes);
+
+std::atomic<std::uint64_t> g_next_id = 1;
+
+std::size_t units_for(std::size_t bytes) noexcept {
+    return bytes / kUnitBytes + (bytes % kUnitBytes != 0 ? 1U : 0U);
+}
+
+}  // namespace
+
+HeapCore::Layout HeapCore::layout_for(std::size_t units, std::size_t page_bytes) noexcept {
+    const std::size_t words = (units + UnitMap::kUnitsPerWord - 1) / UnitMap::kUnitsPerWord;
+    Layout layout{.units = units};
+    layout.kinds_offset = align_up(sizeof(HeapCore), page_bytes);
+    layout.taken_offset = align_up(layout.kinds_offset + units, page_bytes);
+    layout.dirty_offset = align_up(layout.taken_offset + words * sizeof(UnitMap::Word), page_bytes);
+    layout.slabs_offset = align_up(layout.dirty_offset + words * sizeof(UnitMap::Word), page_bytes);
+    layout.bytes = align_up(layout.slabs_offset + units * sizeof(Slab), page_bytes);
+    return layout;
+}
+
+HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept
+    : units_({.units = memory.units,
+              .taken = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.taken_offset),
+              .dirty = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.dirty_offset),
+              .usable_units = memory.grows ? 0 : layout.units},
+             memory.grows ? commit_units : nullptr, this),
+      slabs_(reinterpret_cast<Slab*>(memory.metadata.data + layout.slabs_offset)),
+      kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
+      id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
+      purge_threshold_units_(purge_threshold_bytes / kUnitBytes) {}
+
+Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t end) noexcept {
+    const HeapCore& self = *static_cast<HeapCore*>(core);
+    const std::size_t page = os::page_size();
+    const auto records_begin = align_down(reinterpret_cast<std::uintptr_t>(self.slabs_ + first), page);
+    const auto records_end = align_up(reinterpret_cast<std::uintptr_t>(self.slabs_ + end), page);
+    const auto records =
+        os::commit({reinterpret_cast<std::byte*>(records_begin), records_end - records_begin});
+    if (!records) return records;
+    return os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
+}
+
+Expected<ThreadHeap*> HeapCore::heap_of_this_thread() noexcept {
+    const std::uint64_t thread = os::this_thread_id();
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap)
+        if (heap->thread_id.load(std::memory_order_acquire) == thread) return heap;
+    if (ThreadHeap* const heap = adopt_heap(thread)) return heap;
+    return make_heap(thread);
+}
+
+ThreadHeap* HeapCore::adopt_heap(std::uint64_t thread) noexcept {
+    if (orphans_.load(std::memory_order_relaxed) == 0) return nullptr;
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
+        auto expected = ThreadHeap::State::orphan;
+        if (!heap->state.compare_exchange_strong(expected, ThreadHeap::State::owned,
+                                                 std::memory_order_acquire))
+            continue;
+        orphans_.fetch_sub(1, std::memory_order_relaxed);
+        heap->thread_id.store(thread, std::memory_order_release);
+        return heap;
+    }
+    return nullptr;
+}
+
+Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {
+    const auto run = units_.take(1);
+    if (!run) return run.status();
+    set_kinds(run->first, 1, UnitKind::heap, UnitKind::heap);
+    auto* const heap = new (units_.address_of(run->first)) ThreadHeap(*this, thread);
+    heap->next_heap = heaps_.load(std::memory_order_relaxed);
+    while (!heaps_.compare_exchange_weak(heap->next_heap, heap, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+    }
+    return heap;
+}
+
+void HeapCore::abandon_heap_of(std::uint64_t thread) noexcept {
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
+        if (heap->thread_id.load(std::memory_order_acquire) != thread) continue;
+        heap->empty_as_owner();
+        heap->thread_id.store(0, std::memory_order_relaxed);
+        orphans_.fetch_add(1, std::memory_order_relaxed);
+        heap->state.store(ThreadHeap::State::orphan, std::memory_order_release);
+    }
+}
+
+void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
+        if (heap->state.load(std::memory_order_relaxed) != ThreadHeap::State::owned) continue;
+        if (heap->thread_id.load(std::memory_order_relaxed) == thread) continue;
+        heap->thread_id.store(0, std::memory_order_relaxed);
+        // A thread that was inside left its heap as it was then: nobody can use it again.
+        if (heap->is_inside()) {
+            heap->state.store(ThreadHeap::State::held, std::memory_order_relaxed);
+            continue;
+        }
+        orphans_.fetch_add(1, std::memory_order_relaxed);
+        heap->state.store(ThreadHeap::State::orphan, std::memory_order_release);
+    }
+}
+
+Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noexcept {
+    const auto run = units_.take(slab_units(size_class));
+    if (!run) return run.status();
+    Slab* const slab = slabs_ + run->first;
+    slab->next = slab->previous = nullptr;
+    slab->free = nullptr;
+    slab->used.store(0, std::memory_order_relaxed);
+    slab->first_fresh = 0;
+    slab->capacity = slab_capacity(size_class);
+    slab->units = slab_units(size_class);
+    slab->is_listed = false;
+    for (std::uint8_t back = 0; back < slab->units; ++back) {
+        slab[back].units_back = back;
+        slab[back].size_class = static_cast<std::uint8_t>(size_class);
+    }
+    slab->owner.store(&owner, std::memory_order_release);
+    set_kinds(run->first, run->count, kind_of_class(size_class), kind_of_class(size_class));
+    note_taken(run->count);
+    return slab;
+}
+
+void HeapCore::release_slab(Slab& slab) noexcept {
+    slab.owner.store(nullptr, std::memory_order_relaxed);
+    const std::uint8_t units = slab.units;
+    for (std::uint8_t back = 0; back < units; ++back) {
+        (&slab)[back].units_back = 0;
+        (&slab)[back].size_class = kNoClass;
+    }
+    give_back(static_cast<std::size_t>(&slab - slabs_), units);
+}
+
+void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
+    if (orphans_.load(std::memory_order_relaxed) == 0) return;
+    for (ThreadHeap* other = heaps_.load(std::memory_order_acquire); other != nullptr;
+         other = other->next_heap) {
+        auto expected = ThreadHeap::State::orphan;
+        if (!other->state.compare_exchange_strong(expected, ThreadHeap::State::held,
+                                                  std::memory_order_acquire))
+            continue;
+        other->empty_as_owner();
+        other->move_slabs(size_class, heap);
+        other->state.store(ThreadHeap::State::orphan, std::memory_order_release);
+    }
+}
+
+void HeapCore::send_home(unsigned size_class, void* block) noexcept {
+    ThreadHeap* const owner = slab_of(block).owner.load(std::memory_order_acquire);
+    OURO_ASSERT(owner != nullptr, "freed twice");
+    owner->receive(size_class, block, block, 1);
+}
+
+void HeapCore::reset() noexcept {
+    id_ = g_next_id.fetch_add(1, std::memory_order_relaxed);
+    heaps_.store(nullptr, std::memory_order_relaxed);
+    orphans_.store(0, std::memory_order_relaxed);
+    taken_bytes_.store(0, std::memory_order_relaxed);
+    for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
+        kinds_[unit].store(UnitKind::none, std::memory_order_relaxed);
+        slabs_[unit].owner.store(nullptr, std::memory_order_relaxed);
+        slabs_[unit].units_back = 0;
+        slabs_[unit].size_class = kNoClass;
+        if (units_.is_taken(unit)) units_.give_back(unit, 1);
+    }
+}
+
+Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t alignment,
+                                               bool* reads_zero) noexcept {
+    const std::size_t count = units_for(size);
+    // With that many more, one of the first is aligned.
+    const std::size_t spare = alignment > kUnitBytes ? alignment / kUnitBytes - 1 : 0;
+    if (count > units_.unit_count() || spare > units_.unit_count()) return Status::capacity_exhausted;
+    const auto run = units_.take(count + spare);
+    if (!run) return run.status();
+    const auto address = reinterpret_cast<std::uintptr_t>(units_.address_of(run->first));
+    const std::size_t before = (align_up(address, std::max(alignment, kUnitBytes)) - address) / kUnitBytes;
+    const std::size_t first = run->first + before;
+    if (before != 0) units_.give_back(run->first, before);
+    if (spare != before) units_.give_back(first + count, spare - before);
+    slabs_[first].capacity = static_cast<std::uint32_t>(count);
+    slabs_[first].size_class = kNoClass;
+    set_kinds(first, count, UnitKind::large_head, UnitKind::large_body);
+    note_taken(count);
+    large_operations_.fetch_add(1, std::memory_order_relaxed);
+    if (reads_zero != nullptr) *reads_zero = run->reads_zero;
+    return MemoryBlock{units_.address_of(first), count * kUnitBytes};
+}
+
+void HeapCore::deallocate_large(std::byte* block) noexcept {
+    const std::size_t first = units_.unit_of(block);
+    OURO_ASSERT(kind_of(block) == UnitKind::large_head, "not a block of this heap, or freed twice");
+    large_operations_.fetch_add(1, std::memory_order_relaxed);
+    give_back(first, slabs_[first].capacity);
+}
+
+MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size) noexcept {
+    const std::size_t first = units_.unit_of(block);
+    const std::size_t before = slabs_[first].capacity;
+    const std::size_t after = units_for(new_size);
+    if (after > before) {
+        if (!units_.take_at(first + before, after - before)) return {};
+        set_kinds(first + before, after - before, UnitKind::large_body, UnitKind::large_body);
+        note_taken(after - before);
+    } else if (after < before) {
+        give_back(first + after, before - after);
+    }
+    slabs_[first].capacity = static_cast<std::uint32_t>(after);
+    return {block, after * kUnitBytes};
+}
+
+std::size_t HeapCore::large_size(const std::byte* block) const noexcept {
+    return std::size_t{slabs_[units_.unit_of(block)].capacity} * kUnitBytes;
+}
+
+HeapCore::Purged HeapCore::purge() noexcept {
+    Purged purged;
+    if (!try_begin_purge()) return purged;
+    const std::uint64_t thread = os::this_thread_id();
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
+        if (heap->thread_id.load(std::memory_order_acquire) == thread) {
+            heap->empty_as_owner();
+        } else if (!empty_other(*heap)) {
+            ++purged.skipped_heaps;
+        }
+    }
+    purged.bytes = units_.purge();
+    end_purge();
+    return purged;
+}
+
+bool HeapCore::empty_other(ThreadHeap& heap) noexcept {
+    auto expected = ThreadHeap::State::orphan;
+    if (heap.state.compare_exchange_strong(expected, ThreadHeap::State::held, std::memory_order_acquire)) {
+        heap.empty_as_owner();
+        heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
+        return true;
+    }
+    if (expected != ThreadHeap::State::owned || !heap.try_revoke()) return false;
+    heap.empty();
+    heap.restore();
+    return true;
+}
+
+void HeapCore::set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept {
+    kinds_[first].store(head, std::memory_order_relaxed);
+    for (std::size_t unit = first + 1; unit < first + count; ++unit)
+        kinds_[unit].store(body, std::memory_order_relaxed);
+}
+
+void HeapCore::note_taken(std::size_t units) noexcept {
+    const std::size_t taken =
+        taken_bytes_.fetch_add(units * kUnitBytes, std::memory_order_relaxed) + units * kUnitBytes;
+    std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
+    while (peak < taken && !peak_bytes_.compare_exchange_weak(peak, taken, std::memory_order_relaxed)) {
+    }
+}
+
+void HeapCore::give_back(std::size_t first, std::size_t count) noexcept {
+    set_kinds(first, count, UnitKind::none, UnitKind::none);
+    taken_bytes_.fetch_sub(count * kUnitBytes, std::memory_order_relaxed);
+    units_.give_back(first, count);
+    // More may stay while more is in use: it is likely to be wanted again.
+    const std::size_t kept =
+        purge_threshold_units_ + taken_bytes_.load(std::memory_order_relaxed) / kUnitBytes / 4;
+    if (units_.free_dirty_units() > kept) units_.purge();
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,75 @@
+#include <ouro/memory/detail/live_heaps.hpp>
+#include <ouro/os/thread.hpp>
+#include <ouro/os/thread_exit.hpp>
+
+#include <atomic>
+
+namespace ouro::detail {
+namespace {
+
+// Held for moments, by creation and end of heaps and threads only.
+class LiveLock {
+public:
+    LiveLock() noexcept {
+        while (g_taken.exchange(true, std::memory_order_acquire))
+            os::yield_thread();
+    }
+    ~LiveLock() { g_taken.store(false, std::memory_order_release); }
+    LiveLock(const LiveLock&) = delete;
+    LiveLock& operator=(const LiveLock&) = delete;
+
+private:
+    static inline constinit std::atomic<bool> g_taken = false;
+};
+
+constinit HeapCore* g_live_cores = nullptr;
+// Zero until the first core is made.
+constinit os::ThreadExitKey g_exit_key;
+
+void leave_all_heaps(void*) noexcept {
+    const std::uint64_t thread = os::this_thread_id();
+    for (HeapNote& note : t_heap_notes)
+        note = {};
+    const LiveLock lock;
+    for (HeapCore* core = g_live_cores; core != nullptr; core = core->next_live)
+        core->abandon_heap_of(thread);
+}
+
+Expected<void> make_exit_key() noexcept {
+    if (g_exit_key.number != 0) return {};
+    const auto key = os::make_thread_exit_key(leave_all_heaps);
+    if (!key) return key.status();
+    g_exit_key = *key;
+    return {};
+}
+
+}  // namespace
+
+Expected<ThreadHeap*> find_heap(HeapCore& core) noexcept {
+    const auto heap = core.heap_of_this_thread();
+    if (!heap) return heap;
+    // Any value but null makes the hook run. Where it cannot be set, the heap is found again by the next
+    // thread with the same number.
+    static_cast<void>(os::set_thread_exit_value(g_exit_key, *heap));
+    t_heap_notes[core.id() % kHeapNotes] = {core.id(), *heap};
+    return heap;
+}
+
+Expected<void> add_live_core(HeapCore& core) noexcept {
+    const LiveLock lock;
+    const auto key = make_exit_key();
+    if (!key) return key;
+    core.next_live = g_live_cores;
+    core.previous_live = nullptr;
+    if (g_live_cores != nullptr) g_live_cores->previous_live = &core;
+    g_live_cores = &core;
+    return {};
+}
+
+void remove_live_core(HeapCore& core) noexcept {
+    const LiveLock lock;
+    (core.previous_live != nullptr ? core.previous_live->next_live : g_live_cores) = core.next_live;
+    if (core.next_live != nullptr) core.next_live->previous_live = core.previous_live;
+}
+
+}  // namespace ouro::detail

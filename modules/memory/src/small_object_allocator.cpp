@@ -1,0 +1,228 @@
+#include <ouro/memory/small_object_allocator.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace ouro {
+
+using detail::HeapCore;
+using detail::UnitKind;
+using detail::UnitMap;
+
+struct SmallObjectAllocator::Parts {
+    const char* name = nullptr;
+    std::size_t purge_threshold_bytes = 0;
+    os::Reservation metadata;
+    os::Reservation units;
+    MemoryBlock region;
+    MemoryResource* upstream = nullptr;
+    HeapCore::Layout layout;
+    HeapCore::Memory memory;
+};
+
+namespace {
+
+// Where the parts lie in a region: the metadata at its front, then whole units.
+struct RegionPlan {
+    HeapCore::Layout layout;
+    MemoryBlock metadata;
+    MemoryBlock units;
+};
+
+Expected<RegionPlan> plan_region(MemoryBlock region) noexcept {
+    constexpr std::size_t kRecordAlignment = alignof(detail::Slab);
+    const auto begin = align_up(reinterpret_cast<std::uintptr_t>(region.data), kRecordAlignment);
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(region.data) + region.size;
+    // One unit fewer until both fit; the first guess leaves out nothing but the metadata.
+    for (std::size_t units = region.size / UnitMap::kUnitBytes; units != 0; --units) {
+        const HeapCore::Layout layout = HeapCore::layout_for(units, kRecordAlignment);
+        const std::uintptr_t first_unit = align_up(begin + layout.bytes, UnitMap::kUnitBytes);
+        if (first_unit > end || end - first_unit < units * UnitMap::kUnitBytes) continue;
+        return RegionPlan{layout,
+                          {reinterpret_cast<std::byte*>(begin), layout.bytes},
+                          {reinterpret_cast<std::byte*>(first_unit), units * UnitMap::kUnitBytes}};
+    }
+    return Status::bad_argument;
+}
+
+}  // namespace
+
+Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& options) noexcept {
+    const std::size_t units = options.max_bytes / UnitMap::kUnitBytes;
+    if (units == 0) return Status::bad_argument;
+    Parts parts;
+    parts.name = options.name;
+    parts.purge_threshold_bytes = options.purge_threshold_bytes;
+    parts.layout = HeapCore::layout_for(units, os::page_size());
+    auto metadata = os::Reservation::create({.bytes = parts.layout.bytes}, os::page_size());
+    if (!metadata) return metadata.status();
+    auto addresses = os::Reservation::create(
+        {.bytes = units * UnitMap::kUnitBytes, .alignment = UnitMap::kUnitBytes}, os::page_size());
+    if (!addresses) return addresses.status();
+    const auto committed = metadata->commit(0, parts.layout.slabs_offset);
+    if (!committed) return committed.status();
+    parts.memory = {metadata->block(), addresses->block(), true};
+    parts.metadata = *std::move(metadata);
+    parts.units = *std::move(addresses);
+    return build(std::move(parts));
+}
+
+Expected<SmallObjectAllocator> SmallObjectAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
+                                                               const char* name) noexcept {
+    const auto region = upstream.allocate(bytes, kDefaultAlignment);
+    if (!region) return region.status();
+    auto heap = create_in(*region, name);
+    if (heap) {
+        heap->upstream_ = &upstream;
+    } else {
+        upstream.deallocate(*region, kDefaultAlignment);
+    }
+    return heap;
+}
+
+Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock region,
+                                                               const char* name) noexcept {
+    if (region.is_null()) return Status::bad_argument;
+    const auto plan = plan_region(region);
+    if (!plan) return plan.status();
+    Parts parts;
+    parts.name = name;
+    parts.region = region;
+    parts.layout = plan->layout;
+    parts.memory = {plan->metadata, plan->units, false};
+    std::memset(plan->metadata.data, 0, plan->metadata.size);
+    return build(std::move(parts));
+}
+
+Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexcept {
+    auto* const core =
+        new (parts.memory.metadata.data) HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes);
+    const auto added = detail::add_live_core(*core);
+    if (!added) return added.status();
+    return SmallObjectAllocator(std::move(parts));
+}
+
+SmallObjectAllocator::SmallObjectAllocator(Parts&& parts) noexcept
+    : core_(std::launder(reinterpret_cast<HeapCore*>(parts.memory.metadata.data))),
+      id_(core_->id()),
+      name_(parts.name),
+      metadata_(std::move(parts.metadata)),
+      units_(std::move(parts.units)),
+      region_(parts.region),
+      upstream_(parts.upstream) {}
+
+SmallObjectAllocator::SmallObjectAllocator(SmallObjectAllocator&& other) noexcept
+    : MemoryResource(other),
+      core_(std::exchange(other.core_, nullptr)),
+      id_(std::exchange(other.id_, 0)),
+      name_(other.name_),
+      metadata_(std::move(other.metadata_)),
+      units_(std::move(other.units_)),
+      region_(std::exchange(other.region_, {})),
+      upstream_(std::exchange(other.upstream_, nullptr)) {}
+
+SmallObjectAllocator& SmallObjectAllocator::operator=(SmallObjectAllocator&& other) noexcept {
+    if (this != &other) {
+        std::destroy_at(this);
+        std::construct_at(this, std::move(other));
+    }
+    return *this;
+}
+
+SmallObjectAllocator::~SmallObjectAllocator() {
+    if (core_ == nullptr) return;
+    detail::remove_live_core(*core_);
+    if (upstream_ != nullptr) upstream_->deallocate(region_, kDefaultAlignment);
+}
+
+void SmallObjectAllocator::reset() noexcept {
+    core_->reset();
+    id_ = core_->id();
+}
+
+Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
+    const Status asked = check_allocation(size, alignment);
+    if (asked != Status::ok) return asked;
+    const unsigned size_class = detail::class_for(size, alignment);
+    auto block = size_class == detail::kClassCount ? core_->allocate_large(size, alignment, nullptr)
+                                                   : allocate_small(size_class);
+    if (!block) core_->note_failure();
+    return block;
+}
+
+Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) noexcept {
+    detail::ThreadHeap* heap = detail::noted_heap(id_);
+    if (heap == nullptr) {
+        const auto found = detail::find_heap(*core_);
+        if (!found) return found.status();
+        heap = *found;
+    }
+    const auto block = heap->pop_slow(size_class);
+    if (!block) return block.status();
+    return MemoryBlock{static_cast<std::byte*>(*block), detail::kClassBytes[size_class]};
+}
+
+void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
+    if (block.is_null()) return;
+    OURO_ASSERT(core_->units().owns(block.data), "not a block of this heap");
+    const unsigned size_class = detail::class_for(block.size, alignment);
+    if (size_class == detail::kClassCount) return core_->deallocate_large(block.data);
+    OURO_ASSERT(is_of_class(block.data, size_class), "freed with a size or alignment that is not its own");
+    detail::ThreadHeap* heap = detail::noted_heap(id_);
+    if (heap == nullptr) {
+        const auto found = detail::find_heap(*core_);
+        // Without room for a heap of its own, a thread sends the block home alone.
+        if (!found) return core_->send_home(size_class, block.data);
+        heap = *found;
+    }
+    heap->push_slow(size_class, block.data);
+}
+
+Expected<MemoryBlock> SmallObjectAllocator::reallocate(MemoryBlock block, std::size_t new_size,
+                                                       std::size_t alignment) noexcept {
+    if (block.is_null()) return allocate(new_size, alignment);
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    const unsigned before = detail::class_for(block.size, alignment);
+    const unsigned after = detail::class_for(new_size, alignment);
+    if (before == after && after != detail::kClassCount)
+        return MemoryBlock{block.data, detail::kClassBytes[after]};
+    if (before == after) {
+        const MemoryBlock resized = core_->resize_large(block.data, new_size);
+        if (!resized.is_null()) return resized;
+    }
+    return move_to_new_block(*this, block, new_size, alignment);
+}
+
+bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {
+    return core_->units().owns(block) && core_->kind_of(block) == detail::kind_of_class(size_class);
+}
+
+bool SmallObjectAllocator::owns(const void* address) const noexcept {
+    return core_->units().owns(address);
+}
+
+ResourceInfo SmallObjectAllocator::info() const noexcept {
+    return {.name = name_, .thread_safety = ThreadSafety::any_thread};
+}
+
+ResourceStats SmallObjectAllocator::stats() const noexcept {
+    const Counts counts = core_->count();
+    return {.live_bytes = counts.live_bytes,
+            .peak_bytes = std::max(core_->peak_bytes(), counts.live_bytes),
+            .live_blocks = counts.live_blocks,
+            .reserved_bytes = core_->units().units().size,
+            .committed_bytes = core_->units().usable_units() * UnitMap::kUnitBytes,
+            // Each block that is not there any more took two operations, each that is there one.
+            .allocations = (counts.operations + counts.live_blocks) / 2,
+            .failures = core_->failures()};
+}
+
+Status SmallObjectAllocator::check() const noexcept {
+    return core_->check();
+}
+
+}  // namespace ouro

@@ -1,0 +1,369 @@
+#include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/heap_core.hpp>
+#include <ouro/memory/detail/thread_heap.hpp>
+#include <ouro/os/process_barrier.hpp>
+#include <ouro/os/thread.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace ouro::detail {
+namespace {
+
+constexpr std::uint32_t kFirstLimit = 16;
+// How long whoever revokes waits for an owner that is inside.
+constexpr int kPatience = 10'000;
+
+void* next_of(void* block) noexcept {
+    void* next = nullptr;
+    std::memcpy(&next, block, sizeof next);
+    return next;
+}
+
+void link(void* block, void* next) noexcept {
+    std::memcpy(block, &next, sizeof next);
+}
+
+constexpr auto make_slot_offsets() noexcept {
+    std::array<std::uint32_t, kClassCount> offsets{};
+    for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
+        offsets[size_class] = offsets[size_class - 1] + cache_capacity(size_class - 1);
+    return offsets;
+}
+constexpr auto kSlotOffsets = make_slot_offsets();
+
+// No cache's top lies above the one or below the other.
+void** above_all() noexcept {
+    return reinterpret_cast<void**>(~std::uintptr_t{0});
+}
+void** below_all() noexcept {
+    return nullptr;
+}
+
+}  // namespace
+
+// A few open chains, one a destination; a chain is delivered when its place is wanted for another.
+class ThreadHeap::Mail {
+public:
+    explicit Mail(unsigned size_class) noexcept : size_class_(size_class) {}
+    ~Mail() {
+        for (Chain& chain : chains_)
+            deliver(chain);
+    }
+    Mail(const Mail&) = delete;
+    Mail& operator=(const Mail&) = delete;
+
+    void add(ThreadHeap& target, void* block) noexcept {
+        Chain& chain = chains_[(reinterpret_cast<std::uintptr_t>(&target) >> UnitMap::kUnitShift) % kChains];
+        if (chain.target != &target) {
+            deliver(chain);
+            chain = {&target, nullptr, block, 0};
+        }
+        link(block, chain.first);
+        chain.first = block;
+        ++chain.count;
+    }
+
+private:
+    static constexpr std::size_t kChains = 4;
+    struct Chain {
+        ThreadHeap* target = nullptr;
+        void* first = nullptr;
+        void* last = nullptr;
+        std::uint32_t count = 0;
+    };
+
+    void deliver(const Chain& chain) const noexcept {
+        if (chain.target != nullptr) chain.target->receive(size_class_, chain.first, chain.last, chain.count);
+    }
+
+    unsigned size_class_;
+    Chain chains_[kChains];
+};
+
+ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread) noexcept : thread_id(thread), core_(core) {
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
+        limits_[size_class] = std::min(kFirstLimit, cache_capacity(size_class));
+        bins_[size_class].slabs = nullptr;
+        bins_[size_class].top.store(slots(size_class), std::memory_order_relaxed);
+        set_bounds(size_class);
+    }
+}
+
+void** ThreadHeap::slots(unsigned size_class) noexcept {
+    return cache_ + kSlotOffsets[size_class];
+}
+
+void ThreadHeap::set_bounds(unsigned size_class) noexcept {
+    void** const bottom = slots(size_class);
+    bins_[size_class].bottom.store(bottom, std::memory_order_release);
+    bins_[size_class].limit.store(bottom + limits_[size_class], std::memory_order_release);
+}
+
+// Caches begin small and double whenever they prove too small, so that a class used now and then holds
+// little.
+void ThreadHeap::raise_limit(unsigned size_class) noexcept {
+    if (limits_[size_class] == cache_capacity(size_class)) return;
+    limits_[size_class] = std::min(2 * limits_[size_class], cache_capacity(size_class));
+    set_bounds(size_class);
+}
+
+void ThreadHeap::enter() noexcept {
+    for (;;) {
+        const std::uint64_t sequence = sequence_.load(std::memory_order_relaxed);
+        sequence_.store(sequence + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (!revoked_.load(std::memory_order_acquire)) return;
+        sequence_.store(sequence, std::memory_order_release);
+        while (revoked_.load(std::memory_order_acquire))
+            os::yield_thread();
+    }
+}
+
+// Goes back to the number before enter: only pops and pushes count as operations.
+void ThreadHeap::leave() noexcept {
+    sequence_.store(sequence_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+}
+
+Expected<void*> ThreadHeap::pop_slow(unsigned size_class) noexcept {
+    for (;;) {
+        if (void* const block = pop(size_class)) return block;
+        enter();
+        const Status status = refill(size_class);
+        leave();
+        if (status != Status::ok) return status;
+    }
+}
+
+void ThreadHeap::push_slow(unsigned size_class, void* block) noexcept {
+    while (!push(size_class, block)) {
+        enter();
+        raise_limit(size_class);
+        const std::uint32_t cached = cached_blocks(size_class);
+        if (cached == limits_[size_class]) flush(size_class, (cached + 1) / 2);
+        leave();
+    }
+}
+
+Status ThreadHeap::refill(unsigned size_class) noexcept {
+    // Whoever took the heap over may have left blocks, or the queue of another class may have been asked for.
+    if (cached_blocks(size_class) != 0) return Status::ok;
+    raise_limit(size_class);
+    if (fill_from_queue(size_class)) return Status::ok;
+    if (bins_[size_class].slabs == nullptr) {
+        const Status status = find_slab(size_class);
+        if (status != Status::ok) return status;
+    }
+    if (bins_[size_class].slabs != nullptr) fill_from_slab(size_class, *bins_[size_class].slabs);
+    return Status::ok;
+}
+
+bool ThreadHeap::fill_from_queue(unsigned size_class) noexcept {
+    if (queue_[size_class].first.load(std::memory_order_relaxed) == nullptr) return false;
+    void* block = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
+    Bin& bin = bins_[size_class];
+    void** top = slots(size_class);
+    void** const limit = top + limits_[size_class];
+    std::uint32_t collected = 0;
+    for (; block != nullptr && top != limit; ++collected) {
+        *top++ = block;
+        block = next_of(block);
+    }
+    bin.top.store(top, std::memory_order_relaxed);
+    Mail mail(size_class);
+    for (; block != nullptr; ++collected) {
+        void* const next = next_of(block);
+        send_home(size_class, block, mail);
+        block = next;
+    }
+    queue_[size_class].blocks.fetch_sub(collected, std::memory_order_relaxed);
+    return true;
+}
+
+void ThreadHeap::fill_from_slab(unsigned size_class, Slab& slab) noexcept {
+    const std::uint32_t wanted = std::max<std::uint32_t>(1, limits_[size_class] / 2);
+    void** const bottom = slots(size_class);
+    std::uint32_t taken = 0;
+    for (; taken != wanted && slab.free != nullptr; ++taken) {
+        bottom[taken] = slab.free;
+        slab.free = next_of(slab.free);
+    }
+    // Fresh blocks leave the cache in the order of their addresses.
+    const std::uint32_t fresh = std::min(wanted - taken, slab.capacity - slab.first_fresh);
+    std::byte* const first = core_.address_of(slab) + std::size_t{slab.first_fresh} * kClassBytes[size_class];
+    for (std::uint32_t index = 0; index < fresh; ++index)
+        bottom[taken + index] = first + std::size_t{fresh - 1 - index} * kClassBytes[size_class];
+    slab.first_fresh += fresh;
+    taken += fresh;
+    slab.used.store(slab.used.load(std::memory_order_relaxed) + taken, std::memory_order_relaxed);
+    bins_[size_class].top.store(bottom + taken, std::memory_order_relaxed);
+    if (!slab.has_blocks()) unlist(slab);
+}
+
+// Looks for what was already ours or nobody's before it takes new units.
+Status ThreadHeap::find_slab(unsigned size_class) noexcept {
+    for (unsigned other = 0; other < kClassCount; ++other) {
+        collect_queue(other);
+        if (other != size_class) give_up_empty_slabs(other);
+    }
+    if (bins_[size_class].slabs == nullptr) core_.adopt_slabs(size_class, *this);
+    if (bins_[size_class].slabs != nullptr) return Status::ok;
+    const auto slab = core_.make_slab(size_class, *this);
+    if (!slab) return slab.status();
+    list(**slab);
+    return Status::ok;
+}
+
+// Sends the oldest blocks home.
+void ThreadHeap::flush(unsigned size_class, std::uint32_t count) noexcept {
+    void** const bottom = slots(size_class);
+    const std::uint32_t cached = cached_blocks(size_class);
+    Mail mail(size_class);
+    for (std::uint32_t index = 0; index < count; ++index)
+        send_home(size_class, bottom[index], mail);
+    std::memmove(bottom, bottom + count, (cached - count) * sizeof(void*));
+    bins_[size_class].top.store(bottom + (cached - count), std::memory_order_relaxed);
+}
+
+void ThreadHeap::collect_queue(unsigned size_class) noexcept {
+    if (queue_[size_class].first.load(std::memory_order_relaxed) == nullptr) return;
+    void* block = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
+    std::uint32_t collected = 0;
+    Mail mail(size_class);
+    for (; block != nullptr; ++collected) {
+        void* const next = next_of(block);
+        send_home(size_class, block, mail);
+        block = next;
+    }
+    queue_[size_class].blocks.fetch_sub(collected, std::memory_order_relaxed);
+}
+
+void ThreadHeap::send_home(unsigned size_class, void* block, Mail& mail) noexcept {
+    Slab& slab = core_.slab_of(block);
+    ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
+    OURO_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice, or with a size not its own");
+    if (owner == this) {
+        return_to_slab(slab, block);
+    } else {
+        mail.add(*owner, block);
+    }
+}
+
+void ThreadHeap::return_to_slab(Slab& slab, void* block) noexcept {
+    link(block, slab.free);
+    slab.free = block;
+    const std::uint32_t used = slab.used.load(std::memory_order_relaxed) - 1;
+    slab.used.store(used, std::memory_order_relaxed);
+    if (!slab.is_listed) list(slab);
+    // One slab stays, so that a class at the edge of a slab does not take and return it again and again.
+    if (used == 0 && (slab.next != nullptr || slab.previous != nullptr)) {
+        unlist(slab);
+        core_.release_slab(slab);
+    }
+}
+
+void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
+    for (Slab* slab = bins_[size_class].slabs; slab != nullptr;) {
+        Slab* const next = slab->next;
+        if (slab->used.load(std::memory_order_relaxed) == 0) {
+            unlist(*slab);
+            core_.release_slab(*slab);
+        }
+        slab = next;
+    }
+}
+
+void ThreadHeap::list(Slab& slab) noexcept {
+    Slab*& first = bins_[slab.size_class].slabs;
+    slab.next = first;
+    slab.previous = nullptr;
+    if (first != nullptr) first->previous = &slab;
+    first = &slab;
+    slab.is_listed = true;
+}
+
+void ThreadHeap::unlist(Slab& slab) noexcept {
+    (slab.previous != nullptr ? slab.previous->next : bins_[slab.size_class].slabs) = slab.next;
+    if (slab.next != nullptr) slab.next->previous = slab.previous;
+    slab.is_listed = false;
+}
+
+void ThreadHeap::empty() noexcept {
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
+        flush(size_class, cached_blocks(size_class));
+        collect_queue(size_class);
+        give_up_empty_slabs(size_class);
+    }
+}
+
+void ThreadHeap::empty_as_owner() noexcept {
+    enter();
+    empty();
+    leave();
+}
+
+void ThreadHeap::receive(unsigned size_class, void* first, void* last, std::uint32_t count) noexcept {
+    queue_[size_class].blocks.fetch_add(count, std::memory_order_relaxed);
+    void* head = queue_[size_class].first.load(std::memory_order_relaxed);
+    do {
+        link(last, head);
+    } while (!queue_[size_class].first.compare_exchange_weak(head, first, std::memory_order_release,
+                                                             std::memory_order_relaxed));
+}
+
+// A queue may still receive blocks of slabs that have moved: whoever collects it sends them on.
+void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
+    enter();
+    while (Slab* const slab = bins_[size_class].slabs) {
+        unlist(*slab);
+        slab->owner.store(&target, std::memory_order_release);
+        target.list(*slab);
+    }
+    leave();
+}
+
+bool ThreadHeap::try_revoke() noexcept {
+    bool was_revoked = false;
+    if (!revoked_.compare_exchange_strong(was_revoked, true, std::memory_order_seq_cst)) return false;
+    // After the first barrier nobody begins slow work, which may move the bounds; after the second, no fast
+    // work either.
+    bool is_outside = wait_until_outside();
+    if (is_outside) {
+        for (Bin& bin : bins_) {
+            bin.bottom.store(above_all(), std::memory_order_relaxed);
+            bin.limit.store(below_all(), std::memory_order_relaxed);
+        }
+        is_outside = wait_until_outside();
+        if (!is_outside) restore();
+    } else {
+        revoked_.store(false, std::memory_order_release);
+    }
+    return is_outside;
+}
+
+bool ThreadHeap::wait_until_outside() const noexcept {
+    if (!os::process_barrier()) return false;
+    for (int patience = kPatience; patience != 0; --patience) {
+        if (sequence_.load(std::memory_order_acquire) % 2 == 0) return true;
+        os::yield_thread();
+    }
+    return false;
+}
+
+void ThreadHeap::restore() noexcept {
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
+        set_bounds(size_class);
+    revoked_.store(false, std::memory_order_release);
+}
+
+std::uint32_t ThreadHeap::cached_blocks(unsigned size_class) const noexcept {
+    return static_cast<std::uint32_t>(bins_[size_class].top.load(std::memory_order_relaxed) -
+                                      (cache_ + kSlotOffsets[size_class]));
+}
+
+std::uint32_t ThreadHeap::queued_blocks(unsigned size_class) const noexcept {
+    return queue_[size_class].blocks.load(std::memory_order_relaxed);
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,167 @@
+#include <ouro/memory/small_object_allocator.hpp>
+
+#include <ouro/memory/frame_allocator.hpp>
+#include <ouro/os/thread.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::MemoryBlock;
+using ouro::SmallObjectAllocator;
+using ouro::Status;
+
+constexpr std::size_t kBytes = std::size_t{16} << 20;
+
+SmallObjectAllocator make_heap() { return *SmallObjectAllocator::create({.max_bytes = kBytes}); }
+
+TEST(SizeClasses, EverySizeTakesTheSmallestClassThatHoldsIt) {
+    using namespace ouro::detail;
+    unsigned expected = 0;
+    for (std::size_t size = 1; size <= kLargestClassBytes; ++size) {
+        if (size > kClassBytes[expected]) ++expected;
+        ASSERT_EQ(class_of_size(size), expected) << size;
+    }
+}
+
+TEST(SizeClasses, ABlockMayComeBackWithAnySizeFromAskedToGiven) {
+    using namespace ouro::detail;
+    for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        for (std::size_t size = 1; size <= 3000; ++size) {
+            const unsigned size_class = class_for(size, alignment);
+            ASSERT_LT(size_class, kClassCount);
+            ASSERT_EQ(kClassBytes[size_class] % alignment, 0U);
+            ASSERT_EQ(class_for(kClassBytes[size_class], alignment), size_class) << size << ' ' << alignment;
+        }
+    }
+}
+
+TEST(SmallObjectAllocator, BlocksSayHowLargeTheyAre) {
+    auto heap = make_heap();
+    for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{5000}, std::size_t{100'000}}) {
+        const auto block = heap.allocate(size);
+        ASSERT_TRUE(block);
+        EXPECT_EQ(block->size, SmallObjectAllocator::good_size(size));
+        EXPECT_GE(block->size, size);
+        heap.deallocate(*block);
+    }
+    EXPECT_EQ(heap.stats().live_blocks, 0U);
+    EXPECT_EQ(heap.stats().live_bytes, 0U);
+    EXPECT_EQ(heap.stats().allocations, 4U);
+}
+
+TEST(SmallObjectAllocator, CountsAreExact) {
+    auto heap = make_heap();
+    std::vector<MemoryBlock> blocks;
+    std::size_t bytes = 0;
+    for (std::size_t index = 0; index < 1000; ++index) {
+        blocks.push_back(*heap.allocate(1 + index % 700));
+        bytes += blocks.back().size;
+    }
+    EXPECT_EQ(heap.stats().live_blocks, 1000U);
+    EXPECT_EQ(heap.stats().live_bytes, bytes);
+    for (const MemoryBlock block : blocks) heap.deallocate(block);
+    EXPECT_EQ(heap.stats().live_blocks, 0U);
+    EXPECT_EQ(heap.stats().allocations, 1000U);
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
+TEST(SmallObjectAllocator, AFixedRegionTakesNoOtherMemory) {
+    auto frame = *ouro::FrameAllocator::create({.max_bytes = kBytes});
+    const MemoryBlock region = *frame.allocate(std::size_t{2} << 20);
+    auto heap = *SmallObjectAllocator::create_in(region);
+    std::vector<MemoryBlock> blocks;
+    for (;;) {
+        const auto block = heap.allocate(64);
+        if (!block) {
+            EXPECT_EQ(block.status(), Status::capacity_exhausted);
+            break;
+        }
+        ASSERT_TRUE(region.contains(block->data));
+        blocks.push_back(*block);
+    }
+    // All but the metadata, the units cut off at the ends, and the thread's heap.
+    EXPECT_GE(blocks.size() * 64, region.size - (std::size_t{256} << 10));
+    for (const MemoryBlock block : blocks) heap.deallocate(block);
+    EXPECT_EQ(heap.check(), Status::ok);
+    EXPECT_TRUE(heap.allocate(64));
+    heap.purge();
+    EXPECT_TRUE(heap.allocate(std::size_t{1} << 20));
+}
+
+TEST(SmallObjectAllocator, ARegionTooSmallIsRefused) {
+    alignas(64) static std::array<std::byte, 60'000> region;
+    EXPECT_EQ(SmallObjectAllocator::create_in({region.data(), region.size()}).status(), Status::bad_argument);
+    EXPECT_EQ(SmallObjectAllocator::create_in({}).status(), Status::bad_argument);
+    EXPECT_EQ(SmallObjectAllocator::create({.max_bytes = 100}).status(), Status::bad_argument);
+}
+
+TEST(SmallObjectAllocator, LargeBlocksGrowInPlaceWhileThereIsRoom) {
+    auto heap = make_heap();
+    auto block = *heap.allocate(100'000);
+    std::byte* const start = block.data;
+    block = *heap.reallocate(block, 300'000);
+    EXPECT_EQ(block.data, start);
+    block = *heap.reallocate(block, 70'000);
+    EXPECT_EQ(block.data, start);
+    const auto neighbour = *heap.allocate(100'000);
+    block = *heap.reallocate(block, 400'000);
+    EXPECT_NE(block.data, start);
+    heap.deallocate(block);
+    heap.deallocate(neighbour);
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
+TEST(SmallObjectAllocator, AlignmentsUpToMegabytes) {
+    auto heap = make_heap();
+    for (std::size_t alignment = 1; alignment <= (std::size_t{1} << 20); alignment *= 2) {
+        const auto block = heap.allocate(24, alignment);
+        ASSERT_TRUE(block) << alignment;
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block->data) % alignment, 0U);
+        heap.deallocate(*block, alignment);
+    }
+    EXPECT_EQ(heap.check(), Status::ok);
+    EXPECT_EQ(heap.stats().live_blocks, 0U);
+}
+
+TEST(SmallObjectAllocator, ResetEndsAllBlocksAtOnce) {
+    auto heap = make_heap();
+    for (int round = 0; round < 20; ++round) {
+        for (std::size_t index = 0; index < 10'000; ++index) ASSERT_TRUE(heap.allocate(1 + index % 1000));
+        ASSERT_TRUE(heap.allocate(std::size_t{1} << 20));
+        heap.reset();
+        EXPECT_EQ(heap.stats().live_blocks, 0U);
+        ASSERT_EQ(heap.check(), Status::ok);
+    }
+}
+
+TEST(SmallObjectAllocator, MovesWithItsBlocks) {
+    auto heap = make_heap();
+    const auto block = *heap.allocate(100);
+    SmallObjectAllocator other(std::move(heap));
+    EXPECT_TRUE(other.owns(block.data));
+    other.deallocate(block);
+    EXPECT_EQ(other.stats().live_blocks, 0U);
+}
+
+TEST(SmallObjectAllocator, ManyHeapsAtOnceInOneThread) {
+    std::vector<SmallObjectAllocator> heaps;
+    for (int index = 0; index < 40; ++index)
+        heaps.push_back(*SmallObjectAllocator::create({.max_bytes = std::size_t{1} << 20}));
+    std::vector<MemoryBlock> blocks;
+    for (auto& heap : heaps) blocks.push_back(*heap.allocate(40));
+    for (std::size_t index = 0; index < heaps.size(); ++index) {
+        EXPECT_TRUE(heaps[index].owns(blocks[index].data));
+        heaps[index].deallocate(blocks[index]);
+        EXPECT_EQ(heaps[index].stats().live_blocks, 0U);
+        EXPECT_EQ(heaps[index].counts().heaps, 1U);
+    }
+}
+
+}  // namespace

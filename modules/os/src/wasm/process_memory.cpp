@@ -1,0 +1,12 @@
+#include "linear_memory.hpp"
+
+#include <ouro/os/process_memory.hpp>
+
+namespace ouro::os {
+
+Expected<ProcessMemory> process_memory() noexcept {
+    const std::uint64_t bytes = std::uint64_t{wasm::grown_pages()} * wasm::kPageBytes;
+    return ProcessMemory{bytes, bytes, bytes};
+}
+
+}  // namespace ouro::os

@@ -1,0 +1,103 @@
+#include "child_process.hpp"
+
+#include <ouro/os/fork_hooks.hpp>
+
+#include <cstddef>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::Status;
+using ouro::os::testing_support::run_in_child;
+namespace os = ouro::os;
+
+// What the hooks did, in order.
+struct Journal {
+    char text[32] = {};
+    std::size_t length = 0;
+
+    void write(char letter) {
+        if (length + 1 < sizeof(text)) text[length++] = letter;
+    }
+    [[nodiscard]] bool says(const char* expected) const { return std::strcmp(text, expected) == 0; }
+};
+
+Journal journal;
+
+os::ForkHooks letters(const char* prepare_parent_child) {
+    const auto write = [](std::size_t index) {
+        return index == 0   ? [](void* text) { journal.write(static_cast<const char*>(text)[0]); }
+               : index == 1 ? [](void* text) { journal.write(static_cast<const char*>(text)[1]); }
+                            : [](void* text) { journal.write(static_cast<const char*>(text)[2]); };
+    };
+    return {write(0), write(1), write(2), const_cast<char*>(prepare_parent_child)};
+}
+
+// Hooks stay for the life of a process, so each test has one of its own.
+TEST(ForkHooks, RunInReverseBeforeAndInOrderAfter) {
+    const int outcome = run_in_child([] {
+        if (!os::add_fork_hooks(letters("abc"))) return 1;
+        if (!os::add_fork_hooks(letters("xyz"))) return 2;
+        const int inner = run_in_child([] { return journal.says("xacz") ? 0 : 1; });
+        if (inner != 0) return 3;
+        return journal.says("xaby") ? 0 : 4;
+    });
+    EXPECT_EQ(outcome, 0);
+}
+
+TEST(ForkHooks, AChildHasThemToo) {
+    const int outcome = run_in_child([] {
+        if (!os::add_fork_hooks(letters("abc"))) return 1;
+        return run_in_child([] {
+            if (!os::add_fork_hooks(letters("xyz"))) return 2;
+            return run_in_child([] { return journal.says("acxacz") ? 0 : 3; });
+        });
+    });
+    EXPECT_EQ(outcome, 0);
+}
+
+TEST(ForkHooks, EachMayBeLeftOutButNotAll) {
+    EXPECT_EQ(os::add_fork_hooks({}).status(), Status::bad_argument);
+    const int outcome = run_in_child([] {
+        os::ForkHooks only_child = letters("abc");
+        only_child.prepare = nullptr;
+        only_child.parent = nullptr;
+        if (!os::add_fork_hooks(only_child)) return 1;
+        if (run_in_child([] { return journal.says("c") ? 0 : 1; }) != 0) return 2;
+        return journal.says("") ? 0 : 3;
+    });
+    EXPECT_EQ(outcome, 0);
+}
+
+// One that is added while a fork is under way has prepared nothing and must undo nothing.
+TEST(ForkHooks, AddedDuringAForkTheyWaitForTheNext) {
+    const int outcome = run_in_child([] {
+        os::ForkHooks adds_another = letters("abc");
+        adds_another.prepare = [](void*) {
+            journal.write('+');
+            static bool is_added = false;
+            if (!is_added && !os::add_fork_hooks(letters("xyz"))) journal.write('!');
+            is_added = true;
+        };
+        if (!os::add_fork_hooks(adds_another)) return 1;
+        if (run_in_child([] { return journal.says("+c") ? 0 : 1; }) != 0) return 2;
+        if (!journal.says("+b")) return 3;
+        return run_in_child([] { return journal.says("+bx+cz") ? 0 : 4; });
+    });
+    EXPECT_EQ(outcome, 0);
+}
+
+TEST(ForkHooks, AFullTableSaysSo) {
+    const int outcome = run_in_child([] {
+        for (unsigned i = 0; i < os::kMaxForkHooks; ++i) {
+            if (!os::add_fork_hooks(letters("abc"))) return 1;
+        }
+        if (os::add_fork_hooks(letters("xyz")).status() != Status::capacity_exhausted) return 2;
+        return run_in_child([] { return journal.says("aaaaaaaacccccccc") ? 0 : 3; });
+    });
+    EXPECT_EQ(outcome, 0);
+}
+
+}  // namespace
