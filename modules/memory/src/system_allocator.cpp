@@ -1,6 +1,5 @@
-#include "page_tail.hpp"
-
 #include <ouro/memory/system_allocator.hpp>
+#include <ouro/os/remap.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
@@ -193,7 +192,7 @@ bool SystemAllocator::shrink_in_place(MemoryBlock range, std::size_t new_bytes) 
         const Lock lock(lock_);
         pages_.remove(tail);
     }
-    const bool released = detail::release_tail(tail).has_value();
+    const bool released = os::release(tail).has_value();
     const Lock lock(lock_);
     if (released) {
         books_.live_bytes -= tail.size;
@@ -207,7 +206,7 @@ bool SystemAllocator::shrink_in_place(MemoryBlock range, std::size_t new_bytes) 
 bool SystemAllocator::grow_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
     const std::size_t more = new_bytes - range.size;
     if (!book(more)) return false;
-    if (!detail::extend_in_place(range, more)) {
+    if (!os::extend(range, new_bytes)) {
         unbook(more);
         return false;
     }
@@ -221,7 +220,7 @@ bool SystemAllocator::grow_in_place(MemoryBlock range, std::size_t new_bytes) no
         }
         books_.live_bytes -= more;
     }
-    (void)detail::release_tail(tail);
+    (void)os::release(tail);
     return false;
 }
 

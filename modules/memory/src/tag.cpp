@@ -10,7 +10,8 @@ namespace ouro {
 namespace {
 
 struct Entry {
-    std::array<char, kMaxTagNameBytes> name;
+    // With the zero at the end.
+    std::array<char, kMaxTagNameBytes + 1> name;
     std::uint8_t name_bytes;
     std::uint16_t parent;
 };

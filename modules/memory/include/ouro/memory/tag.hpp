@@ -45,7 +45,8 @@ inline constexpr std::size_t kMaxTagNameBytes = 48;
 // over the ids lists all of them, parents first.
 [[nodiscard]] std::size_t tag_count() noexcept;
 
-// "untagged" for the untagged one and for ids that nobody registered. Valid as long as the process.
+// "untagged" for the untagged one and for ids that nobody registered. Ends with a zero, and is valid as long
+// as the process.
 [[nodiscard]] std::string_view tag_name(Tag tag) noexcept;
 
 // Untagged for a tag without a parent.
