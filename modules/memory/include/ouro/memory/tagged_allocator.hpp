@@ -77,8 +77,9 @@ public:
     // uses this one meanwhile.
     void note_all_freed() noexcept { use_.forget_live(); }
 
-    // From any thread at any time. Exact when nobody allocates or frees meanwhile, the peak too, except that
-    // a request counts as live from before the resource below is asked until it has refused.
+    // From any thread at any time. Exact when nobody allocates or frees meanwhile. A block is live from
+    // before the resource below is asked for it until that has taken it back, and the peak is the most that
+    // was live so.
     [[nodiscard]] Counts counts() const noexcept;
     [[nodiscard]] std::uint64_t failures(Status status) const noexcept;
 
