@@ -42,6 +42,8 @@ Expected<std::size_t> BumpRange::end_of(std::size_t size, std::size_t alignment)
 Status BumpRange::grow(std::size_t bytes) noexcept {
     const Status grown = range_.grow(bytes).status();
     limit_ = begin_address() + range_.usable_bytes();
+    // Those who grow the range are about to use it that far.
+    if (grown == Status::ok) range_.publish(bytes, peak_bytes());
     return grown;
 }
 
@@ -70,6 +72,7 @@ Expected<MemoryBlock> BumpRange::resize(MemoryBlock newest, std::size_t new_size
 void BumpRange::shrink(std::size_t bytes) noexcept {
     range_.shrink(std::max(bytes, used_bytes()));
     limit_ = begin_address() + range_.usable_bytes();
+    publish();
 }
 
 std::size_t BumpRange::recent_peak_bytes() const noexcept {

@@ -16,16 +16,27 @@ Expected<GrowingRange> GrowingRange::reserve(const Options& options) noexcept {
     range.whole_ = own->block();
     range.own_ = *std::move(own);
     range.step_bytes_ = std::max(*step, os::page_size());
+    range.listing_ = BlockRegistration({.name = options.name,
+                                        .tag = options.tag,
+                                        .base = range.whole_.data,
+                                        .reserved_bytes = range.whole_.size});
     return range;
 }
 
-Expected<GrowingRange> GrowingRange::borrow(MemoryResource& upstream, std::size_t bytes) noexcept {
+Expected<GrowingRange> GrowingRange::borrow(MemoryResource& upstream, std::size_t bytes, const char* name,
+                                            Tag tag) noexcept {
     const auto block = upstream.allocate(bytes, kDefaultAlignment);
     if (!block) return block.status();
     GrowingRange range;
     range.upstream_ = &upstream;
     range.whole_ = *block;
     range.usable_bytes_ = block->size;
+    range.listing_ = BlockRegistration({.name = name,
+                                        .tag = tag,
+                                        .kind = BlockKind::borrowed,
+                                        .base = block->data,
+                                        .reserved_bytes = block->size,
+                                        .committed_bytes = block->size});
     return range;
 }
 
@@ -34,7 +45,8 @@ GrowingRange::GrowingRange(GrowingRange&& other) noexcept
       upstream_(std::exchange(other.upstream_, nullptr)),
       whole_(std::exchange(other.whole_, {})),
       usable_bytes_(std::exchange(other.usable_bytes_, 0)),
-      step_bytes_(other.step_bytes_) {}
+      step_bytes_(other.step_bytes_),
+      listing_(std::move(other.listing_)) {}
 
 GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
     if (this != &other) {
@@ -45,6 +57,8 @@ GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
 }
 
 GrowingRange::~GrowingRange() {
+    // A block is not listed any more when somebody else may get it.
+    listing_ = {};
     if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
 }
 

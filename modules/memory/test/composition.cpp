@@ -1,9 +1,12 @@
 #include "composition.hpp"
 
 #include <ouro/base/random.hpp>
+#include <ouro/memory/fallback_chain.hpp>
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,16 +24,37 @@ PartPointer build_usual(const Site& site) {
     return hold(Resource::create_on(*site.upstreams[0], site.bytes));
 }
 
+PartPointer build_fallback(const Site& site) {
+    return hold(FallbackChain::create(site.upstreams));
+}
+
+PartPointer build_system(const Site& site) {
+    return hold(SystemAllocator::create({.max_bytes = site.bytes, .cache_bytes = site.bytes / 4}));
+}
+
+PartPointer build_tagged(const Site& site) {
+    return hold_in_place<TaggedAllocator>(*site.upstreams[0], TaggedAllocator::Options{.name = "tagged"});
+}
+
 // A new strategy is one line here.
 const std::array kRecipes = {
+    Recipe{.name = "fallback",
+           .build = build_fallback,
+           .least_upstreams = 1,
+           .most_upstreams = 3,
+           .passes_on = true},
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
     Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
+    Recipe{.name = "system", .build = build_system, .most_upstreams = 0},
+    Recipe{.name = "tagged", .build = build_tagged, .least_upstreams = 1, .passes_on = true},
 };
 
 // Chains worth a name of their own, beside those that follow from the recipes.
-constexpr std::array<std::string_view, 1> kChosen = {
-    "frame(stack(frame))",
+constexpr std::array<std::string_view, 5> kChosen = {
+    "frame(stack(frame))",           "fallback(frame,system)",
+    "fallback(stack,frame)",         "tagged(fallback(frame,system))",
+    "stack(tagged(tagged(system)))",
 };
 
 const Recipe* find_recipe(std::string_view name) {
@@ -152,7 +176,7 @@ std::vector<std::string> composition_table() {
     std::vector<std::string> table;
     for (const Recipe& recipe : kRecipes) {
         if (recipe.least_upstreams == 0) table.emplace_back(recipe.name);
-        for (const std::string_view below : {"frame", "stack"}) {
+        for (const std::string_view below : {"frame", "stack", "system"}) {
             const bool carries = !(recipe.many_blocks && find_recipe(below)->traits.newest_only);
             if (recipe.least_upstreams <= 1 && recipe.most_upstreams >= 1 && carries)
                 table.push_back(std::string(recipe.name) + "(" + std::string(below) + ")");

@@ -58,6 +58,9 @@ public:
     // Gives back memory beyond the first `bytes` that is not in use.
     void shrink(std::size_t bytes) noexcept;
 
+    // Brings the registry of blocks up to date; growing and shrinking do it by themselves.
+    void publish() noexcept { range_.publish(used_bytes(), peak_bytes()); }
+
     [[nodiscard]] std::size_t used_bytes() const noexcept { return cursor_ - begin_address(); }
     [[nodiscard]] std::size_t committed_bytes() const noexcept { return range_.usable_bytes(); }
     [[nodiscard]] bool owns(const void* address) const noexcept { return range_.whole().contains(address); }
