@@ -61,6 +61,7 @@ Expected<PoolCore> PoolCore::borrow(MemoryResource& upstream, const PoolOptions&
 PoolCore::PoolCore(GrowingRange range, const PoolOptions& options) noexcept
     : block_bytes_(options.block_bytes),
       alignment_(options.alignment),
+      default_limit_(options.alignment >= kDefaultAlignment ? options.block_bytes : 0),
       begin_(range.whole().data + padding_to(range.whole().data, options.alignment)),
       initial_blocks_(options.initial_blocks),
       max_blocks_(options.max_blocks),
@@ -75,6 +76,7 @@ PoolCore::PoolCore(PoolCore&& other) noexcept
     : state_(std::exchange(other.state_, 0)),
       block_bytes_(other.block_bytes_),
       alignment_(other.alignment_),
+      default_limit_(other.default_limit_),
       begin_(other.begin_),
       books_(std::exchange(other.books_, {})),
       initial_blocks_(other.initial_blocks_),
@@ -82,7 +84,7 @@ PoolCore::PoolCore(PoolCore&& other) noexcept
       growth_factor_(other.growth_factor_),
       shrink_threshold_(other.shrink_threshold_),
       range_(std::move(other.range_)) {
-    std::copy_n(other.magazine_.begin(), in_magazine(), magazine_.begin());
+    std::copy_n(other.magazine_.data(), in_magazine(), magazine_.data());
     remote_.head.store(other.remote_.head.exchange(nullptr, std::memory_order_relaxed),
                        std::memory_order_relaxed);
     remote_.count.store(other.remote_.count.exchange(0, std::memory_order_relaxed),
@@ -159,7 +161,7 @@ void PoolCore::refill() noexcept {
         magazine_[--free_places] = reinterpret_cast<std::byte*>(node);
     books_.list = node;
     const std::size_t count = kMovedBlocks - free_places;
-    if (free_places != 0) std::copy_n(magazine_.begin() + free_places, count, magazine_.begin());
+    if (free_places != 0) std::copy_n(magazine_.data() + free_places, count, magazine_.data());
     state_ += count;
     books_.left_list += count;
 }
@@ -168,7 +170,7 @@ void PoolCore::refill() noexcept {
 void PoolCore::spill(std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i)
         books_.list = ::new (magazine_[i]) Node{books_.list};
-    std::copy(magazine_.begin() + count, magazine_.begin() + in_magazine(), magazine_.begin());
+    std::copy(magazine_.data() + count, magazine_.data() + in_magazine(), magazine_.data());
     state_ -= count;
     books_.spilled += count;
 }
@@ -216,8 +218,8 @@ bool PoolCore::is_block(const void* address) const noexcept {
 }
 
 bool PoolCore::is_in_magazine(const std::byte* block) const noexcept {
-    return std::find(magazine_.begin(), magazine_.begin() + in_magazine(), block) !=
-           magazine_.begin() + in_magazine();
+    return std::find(magazine_.data(), magazine_.data() + in_magazine(), block) !=
+           magazine_.data() + in_magazine();
 }
 
 }  // namespace ouro

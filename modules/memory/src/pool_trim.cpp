@@ -139,8 +139,8 @@ Status PoolCore::check() const noexcept {
                          books_.fresh_end <= range_.whole().data + range_.usable_bytes();
     if (!ordered || touched_blocks() > max_blocks_ || in_magazine() > kMagazineBlocks)
         return Status::corrupt_data;
-    const auto cached_end = magazine_.begin() + in_magazine();
-    for (auto cached = magazine_.begin(); cached != cached_end; ++cached) {
+    const auto cached_end = magazine_.data() + in_magazine();
+    for (auto cached = magazine_.data(); cached != cached_end; ++cached) {
         if (!is_block(*cached) || std::find(cached + 1, cached_end, *cached) != cached_end)
             return Status::corrupt_data;
     }

@@ -5,8 +5,8 @@
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
-#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -116,7 +116,7 @@ TYPED_TEST(Pools, BlocksAreAlignedAsPromised) {
     for (std::size_t alignment = 1; alignment <= 4 * ouro::os::page_size(); alignment *= 4) {
         SCOPED_TRACE("alignment " + std::to_string(alignment));
         auto pool = TypeParam::Pool::create({.block_bytes = 40, .alignment = alignment, .max_blocks = 20});
-        auto frame = ouro::FrameAllocator::create({});
+        auto frame = ouro::FrameAllocator::create({.max_bytes = std::size_t{16} << 20});
         ASSERT_TRUE(pool && frame);
         ASSERT_TRUE(frame->allocate(16));
         auto on_frame =
@@ -141,7 +141,8 @@ TYPED_TEST(Pools, SenselessOptionsHaveTheirStatus) {
     EXPECT_EQ(TypeParam::Pool::create({.max_blocks = SIZE_MAX}).status(), Status::size_overflow);
     EXPECT_EQ(TypeParam::Pool::create({.initial_blocks = 2, .max_blocks = 1}).status(), Status::bad_argument);
     EXPECT_EQ(TypeParam::Pool::create({.growth_factor = 0.5}).status(), Status::bad_argument);
-    EXPECT_EQ(TypeParam::Pool::create({.growth_factor = std::nan("")}).status(), Status::bad_argument);
+    EXPECT_EQ(TypeParam::Pool::create({.growth_factor = std::numeric_limits<double>::quiet_NaN()}).status(),
+              Status::bad_argument);
     auto small = ouro::FrameAllocator::create({.max_bytes = 1});
     ASSERT_TRUE(small);
     EXPECT_EQ(TypeParam::Pool::create_on(*small, {}).status(), Status::capacity_exhausted);
@@ -218,11 +219,10 @@ TYPED_TEST(Pools, TrimOfAnEmptyPoolKeepsTheInitialBlocks) {
 }
 
 TYPED_TEST(Pools, ShrinksByItselfBelowItsThreshold) {
-    const std::size_t page = ouro::os::page_size();
     auto pool =
-        TypeParam::Pool::create({.block_bytes = page / 4, .max_blocks = 100'000, .shrink_threshold = 0.25});
+        TypeParam::Pool::create({.block_bytes = 4096, .max_blocks = 20'000, .shrink_threshold = 0.25});
     ASSERT_TRUE(pool);
-    auto blocks = take(*pool, 40'000);
+    auto blocks = take(*pool, 10'000);
     const std::size_t most = pool->stats().committed_bytes;
     while (!blocks.empty()) {
         pool->deallocate(blocks.back());
@@ -295,7 +295,8 @@ TYPED_TEST(Pools, CheckFindsABlockFreedTwiceAndABrokenList) {
     const std::byte* const nowhere = victim + 8;
     std::memcpy(victim, &nowhere, sizeof(nowhere));
     EXPECT_EQ(pool->check(), Status::corrupt_data);
-    std::memcpy(victim, &victim, sizeof(victim));
+    const std::byte* const itself = victim;
+    std::memcpy(victim, &itself, sizeof(itself));
     EXPECT_EQ(pool->check(), Status::corrupt_data);
     std::memcpy(victim, saved, sizeof(saved));
     EXPECT_EQ(pool->check(), Status::ok);
@@ -304,7 +305,7 @@ TYPED_TEST(Pools, CheckFindsABlockFreedTwiceAndABrokenList) {
 TYPED_TEST(Pools, RandomCallsKeepEveryByte) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        auto frame = ouro::FrameAllocator::create({});
+        auto frame = ouro::FrameAllocator::create({.max_bytes = std::size_t{16} << 20});
         ASSERT_TRUE(frame);
         const ouro::PoolOptions options{.block_bytes = seed % 2 == 0 ? std::size_t{8} : std::size_t{200},
                                         .alignment = seed % 2 == 0 ? std::size_t{8} : std::size_t{64},

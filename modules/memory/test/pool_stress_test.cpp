@@ -88,7 +88,7 @@ struct Producer {
         ouro::Random random(number);
         const bool is_long = std::getenv("OURO_TEST_LONG") != nullptr;
         const std::uint64_t end_ns = os::monotonic_ns() + kLongRunNs;
-        while (is_long ? os::monotonic_ns() < end_ns : sent < kShortRunBlocks)
+        while (sent < kShortRunBlocks || (is_long && os::monotonic_ns() < end_ns))
             send_some(random);
         done.store(true, std::memory_order_release);
     }

@@ -176,7 +176,7 @@ TEST(TwoEndedStack, LivesOnOtherResourcesAndMoves) {
 TEST(TwoEndedStack, RandomCallsAtBothEndsKeepEveryByte) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        auto frame = ouro::FrameAllocator::create({});
+        auto frame = ouro::FrameAllocator::create({.max_bytes = kBytes});
         ASSERT_TRUE(frame);
         // Odd sizes, so that the ends often meet.
         auto stack = seed % 2 == 0 ? TwoEndedStack::create({.max_bytes = 64 << 10, .commit_step_bytes = 1})
