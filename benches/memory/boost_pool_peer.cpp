@@ -3,6 +3,7 @@
 #include <memory>
 #include <new>
 
+#include <boost/pool/object_pool.hpp>
 #include <boost/pool/pool.hpp>
 #include <boost/version.hpp>
 
@@ -37,13 +38,33 @@ private:
     std::unique_ptr<boost::pool<CountedMemory>> pool_;
 };
 
+class BoostObjects {
+public:
+    BoostObjects() {
+        CountedMemory::held_bytes = 0;
+        pool_ = std::make_unique<boost::object_pool<PooledObject, CountedMemory>>();
+    }
+    [[nodiscard]] void* take() { return pool_->construct(); }
+    void give(void* object) { pool_->destroy(static_cast<PooledObject*>(object)); }
+    [[nodiscard]] static std::uint64_t held_bytes() { return CountedMemory::held_bytes; }
+
+private:
+    std::unique_ptr<boost::object_pool<PooledObject, CountedMemory>> pool_;
+};
+
+std::string boost_version() {
+    return std::to_string(BOOST_VERSION / 100'000) + "." + std::to_string(BOOST_VERSION / 100 % 1000) + "." +
+           std::to_string(BOOST_VERSION % 100);
+}
+
 }  // namespace
 
 PoolPeer boost_pool(std::size_t bytes, const ChurnOrder& order) {
-    const std::string version = std::to_string(BOOST_VERSION / 100'000) + "." +
-                                std::to_string(BOOST_VERSION / 100 % 1000) + "." +
-                                std::to_string(BOOST_VERSION % 100);
-    return {"boost::pool", version, pool_loads([bytes] { return BoostPool(bytes); }, order)};
+    return {"boost::pool", boost_version(), pool_loads([bytes] { return BoostPool(bytes); }, order)};
+}
+
+PoolPeer boost_object_pool(const ChurnOrder& order) {
+    return {"boost::object_pool", boost_version(), pool_loads([] { return BoostObjects(); }, order)};
 }
 
 }  // namespace ouro::bench

@@ -5,10 +5,12 @@
 #include "memory/pool_loads.hpp"
 #include "memory/pool_peers.hpp"
 
+#include <ouro/memory/pool.hpp>
 #include <ouro/memory/pool_allocator.hpp>
 
 #include <memory>
 #include <memory_resource>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -118,25 +120,48 @@ PoolLoads loads_of(std::size_t bytes, const ChurnOrder& order) {
     return pool_loads([bytes] { return Pool(bytes); }, order);
 }
 
-// The cheapest thing that could be called a pool: a place in an array that goes up and down. What is left is
-// the loop, its two stores an object, and the one that changes the place.
+// Not a pool: a place in an array that goes up and down, in a register. What is left is the loop.
 class NoPool {
 public:
-    explicit NoPool(std::size_t bytes) : bytes_(bytes), memory_((kLiveObjects + 1) * bytes) {}
-    [[nodiscard]] void* take() {
-        used_ += bytes_;
-        return memory_.data() + used_;
-    }
-    void give(void* object) {
-        keep(object);
-        used_ -= bytes_;
-    }
-    [[nodiscard]] std::uint64_t held_bytes() const { return memory_.size(); }
+    explicit NoPool(std::size_t bytes) : bytes_(bytes), memory_(make(bytes)) {}
+    ~NoPool() { ::operator delete(memory_); }
+    NoPool(const NoPool&) = delete;
+    NoPool& operator=(const NoPool&) = delete;
+    [[nodiscard]] void* take() { return memory_ + bytes_ * used_++; }
+    void give(void*) { --used_; }
+    [[nodiscard]] std::uint64_t held_bytes() const { return bytes_ * kLifoBatch; }
 
 private:
+    [[gnu::noinline]] static std::byte* make(std::size_t bytes) {
+        return static_cast<std::byte*>(::operator new(bytes * kLifoBatch));
+    }
+
     std::size_t bytes_;
     std::size_t used_ = 0;
-    std::vector<std::byte> memory_;
+    std::byte* memory_;
+};
+
+// Objects with handles, by their pointers.
+class OurObjects {
+public:
+    OurObjects() : pool_(make()) {}
+    ~OurObjects() { destroy(pool_); }
+    OurObjects(const OurObjects&) = delete;
+    OurObjects& operator=(const OurObjects&) = delete;
+    [[nodiscard]] void* take() { return *pool_->make(); }
+    void give(void* object) { pool_->destroy(static_cast<PooledObject*>(object)); }
+    [[nodiscard]] std::uint64_t held_bytes() const {
+        return pool_->stats().committed_bytes + sizeof(Pool<PooledObject>);
+    }
+
+private:
+    [[gnu::noinline]] static Pool<PooledObject>* make() {
+        return new Pool<PooledObject>(
+            must(Pool<PooledObject>::create({.max_objects = 100'000}), "make a pool"));
+    }
+    [[gnu::noinline]] static void destroy(Pool<PooledObject>* pool) { delete pool; }
+
+    Pool<PooledObject>* pool_;
 };
 
 // Ours for one thread, as all the peers are, with the bar; then the other ways there are to call a pool,
@@ -148,8 +173,7 @@ void measure_load(Session& session, const std::string& name, std::size_t bytes, 
     const std::string label = "pool: " + name + " " + std::to_string(bytes) + " B";
     auto local = session.measure(label, kNanoseconds);
     local.ours(loads_of<NativePool<LocalPoolAllocator>>(bytes, order).*load).bar(ratio_at_most(0.8));
-    if (load == &PoolLoads::lifo)
-        local.bound("the loop and a place in an array", loads_of<NoPool>(bytes, order).lifo);
+    if (load == &PoolLoads::lifo) local.bound("the loop alone", loads_of<NoPool>(bytes, order).lifo);
     add_peers(local, peers, load);
     local.run();
     const auto beside_best = [&](const std::string& how, Work work) {
@@ -158,8 +182,8 @@ void measure_load(Session& session, const std::string& name, std::size_t bytes, 
             .peer(peers[0].name, peers[0].version, peers[0].loads.*load)
             .run();
     };
-    beside_best("free from any thread", loads_of<NativePool<PoolAllocator>>(bytes, order).*load);
-    beside_best("by the contract", loads_of<ContractPool<PoolAllocator>>(bytes, order).*load);
+    beside_best("any thread", loads_of<NativePool<PoolAllocator>>(bytes, order).*load);
+    beside_best("contract", loads_of<ContractPool<PoolAllocator>>(bytes, order).*load);
     beside_best("virtual", loads_of<VirtualPool>(bytes, order).*load);
 }
 
@@ -175,6 +199,13 @@ void measure_pools(Session& session) {
         measure_load(session, "LIFO", bytes, order, &PoolLoads::lifo);
         measure_load(session, "churn", bytes, order, &PoolLoads::churn);
     }
+    // Boost frees in order of addresses, which takes linear time in any other order than this.
+    const PoolPeer objects = boost_object_pool(order);
+    session.measure("pool: typed objects, LIFO 64 B", kNanoseconds)
+        .ours(lifo_work([] { return OurObjects(); }))
+        .peer(objects.name, objects.version, objects.loads.lifo)
+        .bar(ratio_at_most(0.8))
+        .run();
 }
 
 }  // namespace ouro::bench
