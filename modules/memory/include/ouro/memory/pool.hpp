@@ -262,8 +262,8 @@ private:
     [[nodiscard]] bool holds(const T* object) const noexcept {
         const auto offset =
             reinterpret_cast<std::uintptr_t>(object) - reinterpret_cast<std::uintptr_t>(core_.begin());
-        return offset % kStride == 0 && offset / kStride < slot_count() &&
-               is_live(generation(offset / kStride));
+        const std::size_t index = offset / kStride;
+        return offset % kStride == 0 && index < generation_count() && is_live(generation(index));
     }
     void end_life(std::size_t index) noexcept {
         // Its own handle names the object until the destructor has run.
