@@ -24,6 +24,7 @@ void run_memory(Session& session) {
     measure_latency(session, peers);
     measure_cross_thread(session, peers);
     measure_end_to_end(session, peers);
+    measure_pools(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

@@ -14,5 +14,6 @@ void measure_small_objects(Session& session, const MallocPeers& peers);
 void measure_latency(Session& session, const MallocPeers& peers);
 void measure_cross_thread(Session& session, const MallocPeers& peers);
 void measure_end_to_end(Session& session, const MallocPeers& peers);
+void measure_pools(Session& session);
 
 }  // namespace ouro::bench
