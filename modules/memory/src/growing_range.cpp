@@ -1,3 +1,4 @@
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/growing_range.hpp>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ Expected<GrowingRange> GrowingRange::reserve(const Options& options) noexcept {
     range.whole_ = own->block();
     range.own_ = *std::move(own);
     range.step_bytes_ = std::max(*step, os::page_size());
+    annotate::pool_created(range.whole_, 0);
     return range;
 }
 
@@ -25,6 +27,7 @@ Expected<GrowingRange> GrowingRange::borrow(MemoryResource& upstream, std::size_
     range.upstream_ = &upstream;
     range.whole_ = *block;
     range.usable_bytes_ = block->size;
+    annotate::pool_created(range.whole_, range.usable_bytes_);
     return range;
 }
 
@@ -44,6 +47,7 @@ GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
 }
 
 GrowingRange::~GrowingRange() {
+    if (!whole_.is_null()) annotate::pool_destroyed(whole_, usable_bytes_);
     if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
 }
 
@@ -54,8 +58,10 @@ Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
     const std::size_t room = whole_.size - usable_bytes_;
     const std::size_t more = least < room ? align_up(least, os::page_size()) : room;
     const auto committed = own_.commit(usable_bytes_, more);
-    if (committed) usable_bytes_ += more;
-    return committed;
+    if (!committed) return committed;
+    annotate::forbid({whole_.data + usable_bytes_, more});
+    usable_bytes_ += more;
+    return {};
 }
 
 void GrowingRange::shrink(std::size_t bytes) noexcept {
@@ -63,7 +69,10 @@ void GrowingRange::shrink(std::size_t bytes) noexcept {
     const std::size_t kept = align_up(bytes, os::page_size());
     if (kept >= usable_bytes_) return;
     // When the system refuses, the memory simply stays.
-    if (own_.decommit(kept, usable_bytes_ - kept)) usable_bytes_ = kept;
+    if (!own_.decommit(kept, usable_bytes_ - kept)) return;
+    // Whoever maps something here later knows nothing of us.
+    annotate::permit_written({whole_.data + kept, usable_bytes_ - kept});
+    usable_bytes_ = kept;
 }
 
 }  // namespace ouro
