@@ -191,7 +191,10 @@ bool SampledGuards::describe(const void* address, MemoryErrorReport& report) con
 
 std::size_t SampledGuards::live_blocks() const noexcept {
     std::size_t count = 0;
-    visit_live([](void* sum, MemoryBlock, const CallSites&) { ++*static_cast<std::size_t*>(sum); }, &count);
+    for (std::uint32_t i = 0; state_ != nullptr && i < state_->slot_count; ++i) {
+        const SlotState state = state_->slots[i].state.load(std::memory_order_relaxed);
+        count += state == SlotState::live ? 1U : 0U;
+    }
     return count;
 }
 

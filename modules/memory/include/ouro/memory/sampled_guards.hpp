@@ -95,10 +95,11 @@ public:
     [[nodiscard]] std::size_t live_blocks() const noexcept;
     // Addresses for blocks and guards.
     [[nodiscard]] std::size_t reserved_bytes() const noexcept { return pages_.block().size; }
-    // ok, or corrupt_data when something was written beside a live block.
+    // ok, or corrupt_data when something was written beside a live block. Other threads may allocate
+    // meanwhile, not free.
     [[nodiscard]] Status check() const noexcept;
 
-    // Calls visit(context, block, call sites) for each live block.
+    // Calls visit(context, block, call sites) for each live block; as for check().
     using Visit = void (*)(void* context, MemoryBlock block, const CallSites& allocated_at);
     void visit_live(Visit visit, void* context) const noexcept;
 
