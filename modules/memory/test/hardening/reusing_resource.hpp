@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace ouro::testing_support {
@@ -22,7 +23,7 @@ public:
     Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
         const Status asked = check_allocation(size, alignment);
         if (asked != Status::ok) return asked;
-        if (size > std::size_t{1} << 40 || alignment > kMaxAlignment) return Status::capacity_exhausted;
+        if (size > SIZE_MAX / 4 || alignment > kMaxAlignment) return Status::capacity_exhausted;
         const Lock lock(busy_);
         const std::size_t bin = bin_of(size);
         if (void* const first = bins_[bin]; first != nullptr) {
@@ -78,7 +79,7 @@ private:
     };
 
     static std::size_t bin_of(std::size_t size) noexcept {
-        return std::bit_width((size < sizeof(void*) ? sizeof(void*) : size) - 1);
+        return static_cast<std::size_t>(std::bit_width((size < sizeof(void*) ? sizeof(void*) : size) - 1));
     }
 
     std::optional<FrameAllocator> frame_;
