@@ -54,7 +54,14 @@ GuardsState* make_state(const SampledGuards::Options& options, const Layout& lay
     return state;
 }
 
-// Reads the fault handlers' answer once; the system does not change under a running program.
+// A single page keeps its memory, which spares the next block of the slot a page fault; more goes back to the
+// system. When the system refuses, a use after free goes unnoticed; nothing else changes.
+void hide(MemoryBlock committed) noexcept {
+    if (committed.size > os::page_size() || !os::protect(committed, os::Protection::none))
+        (void)os::decommit(committed);
+}
+
+// Asked once: the system does not change under a running program.
 bool can_guard() noexcept {
     static const bool answer = os::query_capabilities().page_protection;
     return answer;
@@ -161,8 +168,7 @@ void SampledGuards::deallocate(MemoryBlock block, std::size_t alignment) noexcep
     }
     slot.freed_at.capture(1);
     const std::byte* damage = slot.damage();
-    // When the system refuses, a use after free goes unnoticed; nothing else changes.
-    (void)os::decommit(slot.committed);
+    hide(slot.committed);
     state_->fill_report(slot, report);
     slot.state.store(SlotState::freed, std::memory_order_release);
     report.freed_at.clear();

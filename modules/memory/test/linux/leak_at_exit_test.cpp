@@ -13,7 +13,8 @@ using ouro::GuardedAllocator;
 using ouro::HardeningTier;
 using ouro::testing_support::ReusingResource;
 
-void leave_with(std::size_t leaked_blocks) {
+// The number is not known to the compiler, which would make several places of one by unrolling.
+void leave_with(const volatile std::size_t leaked_blocks) {
     static ReusingResource upstream(std::size_t{1} << 20);
     static auto guarded = GuardedAllocator<HardeningTier::checked>::create_on(
         upstream, {.name = "level", .report_leaks = false});
