@@ -13,13 +13,14 @@ using ouro::GuardedAllocator;
 using ouro::HardeningTier;
 using ouro::testing_support::ReusingResource;
 
-// The number is not known to the compiler, which would make several places of one by unrolling.
-void leave_with(const volatile std::size_t leaked_blocks) {
+void leave_with(std::size_t leaked_blocks) {
     static ReusingResource upstream(std::size_t{1} << 20);
     static auto guarded = GuardedAllocator<HardeningTier::checked>::create_on(
         upstream, {.name = "level", .report_leaks = false});
     if (!ouro::report_leaks_at_exit()) std::_Exit(3);
-    for (std::size_t i = 0; i < leaked_blocks; ++i) {
+    // Not known to the compiler, which would make several places of one by unrolling.
+    const volatile std::size_t count = leaked_blocks;
+    for (std::size_t i = 0; i < count; ++i) {
         if (!guarded->allocate(100)) std::_Exit(3);
     }
     const auto freed = guarded->allocate(100);
