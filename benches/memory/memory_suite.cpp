@@ -25,6 +25,7 @@ void run_memory(Session& session) {
     measure_cross_thread(session, peers);
     measure_end_to_end(session, peers);
     measure_pools(session);
+    measure_hardening(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

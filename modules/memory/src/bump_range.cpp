@@ -65,8 +65,16 @@ Expected<MemoryBlock> BumpRange::resize(MemoryBlock newest, std::size_t new_size
         ++failures_;
         return status;
     }
-    cut_to(offset + new_size);
-    return MemoryBlock{newest.data, new_size};
+    const MemoryBlock resized{newest.data, new_size};
+    annotate::resized(range_.whole().data, newest, resized);
+    note_peak();
+    cursor_ = reinterpret_cast<std::uintptr_t>(resized.end());
+    return resized;
+}
+
+void BumpRange::annotate_free_from(std::uintptr_t cursor) const noexcept {
+    const MemoryBlock kept{range_.whole().data, cursor - begin_address()};
+    annotate::freed_behind(kept, {kept.end(), cursor_ - cursor});
 }
 
 void BumpRange::shrink(std::size_t bytes) noexcept {

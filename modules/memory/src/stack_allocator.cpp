@@ -35,6 +35,7 @@ Expected<MemoryBlock> StackAllocator::allocate_unusual(std::size_t size, std::si
         range_.give_back(*skipped);
         return block;
     }
+    annotate::permit({skipped->data, static_cast<std::size_t>(block->data - skipped->data)});
     std::memcpy(block->data - sizeof(skipped->data), &skipped->data, sizeof(skipped->data));
     ++live_blocks_;
     return block;
