@@ -2,6 +2,8 @@
 
 #include <ouro/base/random.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/huge_page_arena.hpp>
+#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 
 #include <algorithm>
@@ -20,9 +22,30 @@ PartPointer build_usual(const Site& site) {
     return hold(Resource::create_on(*site.upstreams[0], site.bytes));
 }
 
+// The second of two partitions; the set lives as long as the part.
+PartPointer build_partition(const Site& site) {
+    class Holder final : public Part {
+    public:
+        explicit Holder(PartitionAllocator set) : set_(std::move(set)) {}
+        [[nodiscard]] MemoryResource& resource() override { return set_[1]; }
+
+    private:
+        PartitionAllocator set_;
+    };
+    const PartitionOptions parts[] = {{.name = "other", .max_bytes = 1},
+                                      {.name = "partition", .max_bytes = site.bytes}};
+    auto set = site.upstreams.empty()
+                   ? PartitionAllocator::create({.partitions = parts})
+                   : PartitionAllocator::create_on(*site.upstreams[0], {.partitions = parts});
+    if (!set) return nullptr;
+    return std::make_unique<Holder>(*std::move(set));
+}
+
 // A new strategy is one line here.
 const std::array kRecipes = {
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
+    Recipe{.name = "huge", .build = build_usual<HugePageArena>},
+    Recipe{.name = "partition", .build = build_partition},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
 };
 

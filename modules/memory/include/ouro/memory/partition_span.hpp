@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+// What a partition keeps about its addresses. All of it lies in memory of its own, away from the blocks: a
+// write past the end of a block, or through a stale pointer, cannot reach it.
+namespace ouro::partition {
+
+// Addresses are dealt out in spans of this size, which start at a multiple of it.
+inline constexpr std::size_t kSpanBytes = std::size_t{64} << 10;
+
+// The least size of a slot, and what all sizes are multiples of.
+inline constexpr std::size_t kSlotUnit = 16;
+// Up to this size blocks share spans; larger ones have spans of their own.
+inline constexpr std::size_t kMaxSlotBytes = std::size_t{16} << 10;
+
+// Sizes of slots: every unit up to kFineBytes, then four steps a doubling.
+inline constexpr std::size_t kFineBytes = 256;
+inline constexpr std::uint32_t kClassCount = 40;
+
+inline constexpr std::array<std::uint32_t, kClassCount> kClassBytes = [] {
+    std::array<std::uint32_t, kClassCount> sizes{};
+    std::size_t size = 0;
+    for (std::uint32_t& entry : sizes) {
+        const std::size_t step = size < kFineBytes ? kSlotUnit : std::bit_floor(size) / 4;
+        size += step;
+        entry = static_cast<std::uint32_t>(size);
+    }
+    return sizes;
+}();
+static_assert(kClassBytes.back() == kMaxSlotBytes);
+
+// The class that serves so many units.
+inline constexpr std::array<std::uint8_t, kMaxSlotBytes / kSlotUnit + 1> kClassOfUnits = [] {
+    std::array<std::uint8_t, kMaxSlotBytes / kSlotUnit + 1> classes{};
+    std::uint8_t index = 0;
+    for (std::size_t units = 0; units < classes.size(); ++units) {
+        if (units * kSlotUnit > kClassBytes[index]) ++index;
+        classes[units] = index;
+    }
+    return classes;
+}();
+
+// Requires: 1 <= size <= kMaxSlotBytes.
+[[nodiscard]] constexpr std::uint32_t class_of(std::size_t size) noexcept {
+    return kClassOfUnits[(size + kSlotUnit - 1) / kSlotUnit];
+}
+
+inline constexpr std::uint32_t kNoSpan = ~std::uint32_t{0};
+
+enum class SpanKind : std::uint8_t {
+    // No memory behind the addresses. Zero, so that fresh metadata says this of every span.
+    unused,
+    // Slots of one size.
+    slots,
+    // Memory kept for the next span of slots.
+    empty,
+    // The first span of a large block, and the others of it.
+    large,
+    continuation,
+};
+
+struct alignas(64) Span {
+    static constexpr std::uint32_t kWords = kSpanBytes / kSlotUnit / 64;
+
+    // Which words of free_slots are not zero.
+    std::uint64_t summary;
+    std::byte* begin;
+    std::uint32_t slot_bytes;
+    // Multiplying by this and shifting divides an offset by slot_bytes.
+    std::uint32_t reciprocal;
+    // Slots in all, and those free; both zero for any other kind.
+    std::uint32_t capacity;
+    std::uint32_t free_count;
+    // The neighbours in the one list that the span is in, if any.
+    std::uint32_t next;
+    std::uint32_t previous;
+    // Of a large block: how many spans it has, and where in them it lies.
+    std::uint32_t run_spans;
+    SpanKind kind;
+    std::uint8_t class_index;
+    bool is_listed;
+    std::size_t block_offset;
+    std::size_t block_bytes;
+    // One bit a slot, set while it is free.
+    std::array<std::uint64_t, kWords> free_slots;
+
+    [[nodiscard]] std::uint32_t slot_at(std::size_t offset) const noexcept {
+        return static_cast<std::uint32_t>(std::uint64_t{offset} * reciprocal >> 32);
+    }
+
+    // Requires: a free slot.
+    [[nodiscard]] std::byte* take_slot() noexcept {
+        const auto word = static_cast<std::uint32_t>(std::countr_zero(summary));
+        const std::uint64_t bits = free_slots[word];
+        const std::uint64_t rest = bits & (bits - 1);
+        free_slots[word] = rest;
+        if (rest == 0) summary &= summary - 1;
+        --free_count;
+        const std::uint32_t slot = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        return begin + std::size_t{slot} * slot_bytes;
+    }
+
+    [[nodiscard]] bool is_slot_free(std::uint32_t slot) const noexcept {
+        return (free_slots[slot / 64] >> slot % 64 & 1) != 0;
+    }
+
+    // Requires: the slot is taken.
+    void give_slot(std::uint32_t slot) noexcept {
+        free_slots[slot / 64] |= std::uint64_t{1} << slot % 64;
+        summary |= std::uint64_t{1} << slot / 64;
+        ++free_count;
+    }
+
+    // Makes slots of the class out of so many bytes, all of them free.
+    void open(std::uint32_t index, std::size_t usable_bytes) noexcept;
+    // Whether the bits, the summary and the counts say the same.
+    [[nodiscard]] bool is_sound(std::size_t usable_bytes) const noexcept;
+};
+
+}  // namespace ouro::partition
