@@ -5,5 +5,6 @@
 namespace ouro::bench {
 
 void measure_frames(Session& session);
+void measure_partitions(Session& session);
 
 }  // namespace ouro::bench

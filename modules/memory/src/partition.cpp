@@ -8,6 +8,7 @@
 
 namespace ouro {
 
+using partition::Cache;
 using partition::kClassBytes;
 using partition::kClassCount;
 using partition::kNoSpan;
@@ -26,6 +27,10 @@ Partition::Partition(const PartitionOptions& options, const Site& site) noexcept
       unused_spans_(site.unused_spans),
       name_(options.name) {
     partial_.fill(kNoSpan);
+    for (std::uint32_t index = 0; index < kClassCount && guards_ != PartitionGuards::blocks; ++index) {
+        caches_[index].limit =
+            std::clamp(Cache::kBytes / kClassBytes[index], Cache::kLeastSlots, Cache::kMostSlots);
+    }
     set_bits(unused_spans_, 0, bytes_ / kSpanBytes);
 }
 
@@ -41,18 +46,44 @@ Expected<MemoryBlock> Partition::find_block(std::size_t size, std::size_t alignm
     if (asked != Status::ok) return asked;
     const std::uint32_t index = class_for(size, alignment);
     if (index == kClassCount) return allocate_large(size, alignment);
-    if (current_[index] == nullptr || current_[index]->summary == 0) {
-        const Status entered = enter_span(index);
+    if (caches_[index].count == 0) {
+        const Status refilled = refill(index);
+        if (refilled != Status::ok) return refilled;
+    }
+    return take_cached(index);
+}
+
+Status Partition::refill(std::uint32_t class_index) noexcept {
+    if (current_[class_index] == nullptr || current_[class_index]->free_count == 0) {
+        const Status entered = enter_span(class_index);
         if (entered != Status::ok) return entered;
     }
-    return take_from(*current_[index]);
+    Span& span = *current_[class_index];
+    Cache& cache = caches_[class_index];
+    cache.count = std::min(span.free_count, cache.limit / 2);
+    // The newest goes first, so that addresses rise.
+    for (std::uint32_t place = cache.count; place-- != 0;)
+        cache.slots[place] = span.take_free();
+    return Status::ok;
+}
+
+void Partition::flush(std::uint32_t class_index, std::uint32_t count) noexcept {
+    Cache& cache = caches_[class_index];
+    for (std::uint32_t place = 0; place < count; ++place) {
+        const std::size_t offset = offset_of(cache.slots[place]);
+        Span& span = spans_[offset / kSpanBytes];
+        span.give_free(unit_of(offset));
+        if (span.free_count == 1 || span.free_count == span.capacity) note_change(span);
+    }
+    std::copy(cache.slots.begin() + count, cache.slots.begin() + cache.count, cache.slots.begin());
+    cache.count -= count;
 }
 
 // Spans start at a multiple of any alignment up to their size, so a slot is aligned when its size is.
 std::uint32_t Partition::class_for(std::size_t size, std::size_t alignment) const noexcept {
     if (guards_ == PartitionGuards::blocks || size > partition::kMaxSlotBytes) return kClassCount;
     std::uint32_t index = partition::class_of(size);
-    while (index < kClassCount && kClassBytes[index] % alignment != 0)
+    while (index < kClassCount && !is_aligned(kClassBytes[index], alignment))
         ++index;
     return index;
 }
@@ -61,8 +92,8 @@ std::size_t Partition::usable_span_bytes() const noexcept {
     return guards_ == PartitionGuards::none ? kSpanBytes : kSpanBytes - os::page_size();
 }
 
-// Makes a span with a free slot the class's current one. The one before is full: it comes back into a list
-// with its first free slot.
+// Makes a span with a free slot the class's current one. The one before has none left: it comes back into a
+// list with its first.
 Status Partition::enter_span(std::uint32_t class_index) noexcept {
     std::uint32_t& head = partial_[class_index];
     if (head != kNoSpan) {
@@ -85,7 +116,8 @@ Expected<Span*> Partition::new_span() noexcept {
         --empty_count_;
         return &span;
     }
-    const auto index = find_run(1, 1);
+    auto index = find_run(1, 1);
+    if (!index && reclaim()) index = find_run(1, 1);
     if (!index) return index.status();
     std::byte* begin = base_ + std::size_t{*index} * kSpanBytes;
     const Status committed = commit({begin, usable_span_bytes()});
@@ -101,21 +133,26 @@ void Partition::deallocate_slow(MemoryBlock block, std::size_t alignment) noexce
     const std::size_t offset = offset_of(block.data);
     OURO_ASSERT(offset < bytes_, "the block is not of this partition");
     Span& span = spans_[offset / kSpanBytes];
-    const std::size_t in_span = offset % kSpanBytes;
     if (span.kind == SpanKind::slots) {
-        const std::uint32_t slot = span.slot_at(in_span);
-        OURO_ASSERT(slot < span.capacity && slot * span.slot_bytes == in_span, "no block starts here");
-        give_back(span, slot, block.size);
+        const bool on_unit = offset % partition::kSlotUnit == 0;
+        if (!on_unit || !span.is_taken(unit_of(offset))) {
+            OURO_ASSERT(on_unit && span.is_slot_start(unit_of(offset)), "no block starts here");
+            OURO_ASSERT(span.is_taken(unit_of(offset)), "the block is free already");
+        }
+        const Cache& cache = caches_[span.class_index];
+        if (cache.count == cache.limit) flush(span.class_index, cache.limit / 2);
+        give_cached(span, block);
         return;
     }
-    OURO_ASSERT(span.kind == SpanKind::large && in_span == span.block_offset, "no block starts here");
+    OURO_ASSERT(span.kind == SpanKind::large && offset % kSpanBytes == span.block_offset,
+                "no block starts here");
     OURO_DEBUG_ASSERT(block.size <= span.block_bytes, "the block was never that large");
     OURO_DEBUG_ASSERT(is_aligned(block.data, alignment), "the block was never aligned like that");
     free_large(span);
 }
 
 void Partition::note_change(Span& span) noexcept {
-    // The current span stays what it is, full or empty.
+    // The current span stays what it is.
     if (current_[span.class_index] == &span) return;
     std::uint32_t& head = partial_[span.class_index];
     if (!span.is_listed) link(head, span);
@@ -144,8 +181,8 @@ Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_s
         if (span.kind == SpanKind::large) {
             const auto resized = resize_large(span, new_size);
             if (resized) return resized;
-        } else if (new_size <= span.slot_bytes && class_for(new_size, alignment) == span.class_index) {
-            return MemoryBlock{block.data, span.slot_bytes};
+        } else if (class_for(new_size, alignment) == span.class_index) {
+            return MemoryBlock{block.data, kClassBytes[span.class_index]};
         }
     }
     return move_to_new_block(*this, block, new_size, alignment);
@@ -153,7 +190,14 @@ Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_s
 
 std::size_t Partition::trim() noexcept {
     const Lock lock(*this);
-    if (!commits_) return 0;
+    const std::size_t before = committed_bytes_;
+    reclaim();
+    return commits_ ? before - committed_bytes_ : 0;
+}
+
+bool Partition::reclaim() noexcept {
+    for (std::uint32_t index = 0; index < kClassCount; ++index)
+        flush(index, caches_[index].count);
     const std::size_t before = committed_bytes_;
     for (Span*& current : current_) {
         if (current == nullptr || current->free_count != current->capacity) continue;
@@ -162,12 +206,11 @@ std::size_t Partition::trim() noexcept {
         note_change(span);
     }
     drop_empty_spans(0);
-    return before - committed_bytes_;
+    return committed_bytes_ != before;
 }
 
 // What the system refuses to take stays in the list.
-bool Partition::drop_empty_spans(std::size_t kept) noexcept {
-    const std::size_t before = empty_count_;
+void Partition::drop_empty_spans(std::size_t kept) noexcept {
     while (empty_count_ > kept) {
         Span& span = spans_[empty_];
         if (decommit({span.begin, usable_span_bytes()}) != Status::ok) break;
@@ -175,7 +218,6 @@ bool Partition::drop_empty_spans(std::size_t kept) noexcept {
         --empty_count_;
         release_run(index_of(span), 1);
     }
-    return empty_count_ != before;
 }
 
 Status Partition::commit(MemoryBlock block) noexcept {

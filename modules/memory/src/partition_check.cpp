@@ -28,7 +28,26 @@ bool Partition::is_list_sound(std::uint32_t head, SpanKind kind, std::uint32_t c
     return true;
 }
 
-// Adds what the span holds to what was found.
+// Each slot in the cache is one of its class, and is not free or taken at the same time; none is there twice,
+// or in the spans' own counts.
+bool Partition::is_cache_sound(std::uint32_t class_index) const noexcept {
+    const partition::Cache& cache = caches_[class_index];
+    if (cache.count > cache.limit || cache.limit > partition::Cache::kMostSlots) return false;
+    for (std::uint32_t place = 0; place < cache.count; ++place) {
+        const std::size_t offset = offset_of(cache.slots[place]);
+        if (offset >= bytes_ || offset % partition::kSlotUnit != 0) return false;
+        const Span& span = spans_[offset / kSpanBytes];
+        if (span.kind != SpanKind::slots || span.class_index != class_index) return false;
+        const std::size_t unit = unit_of(offset);
+        if (!span.is_slot_start(unit) || span.is_taken(unit) || test_bit(span.free_units, unit)) return false;
+        for (std::uint32_t other = 0; other < place; ++other) {
+            if (cache.slots[other] == cache.slots[place]) return false;
+        }
+    }
+    return true;
+}
+
+// Adds what the span holds to what was found; slots in caches count as allocations there.
 bool Partition::is_span_sound(std::uint32_t index, ResourceStats& found) const noexcept {
     const Span& span = spans_[index];
     if (test_bit(unused_spans_, index) != (span.kind == SpanKind::unused)) return false;
@@ -37,10 +56,12 @@ bool Partition::is_span_sound(std::uint32_t index, ResourceStats& found) const n
         case SpanKind::continuation:
             return true;
         case SpanKind::slots:
-            found.live_blocks += span.capacity - span.free_count;
-            found.live_bytes += std::size_t{span.capacity - span.free_count} * span.slot_bytes;
+            found.live_blocks += span.taken_count();
+            found.live_bytes += span.taken_count() * partition::kClassBytes[span.class_index];
+            // Slots that are neither here nor with the program are in a cache.
+            found.allocations += span.capacity - span.free_count - span.taken_count();
             found.committed_bytes += usable_span_bytes();
-            // One that is in no list is current, or full.
+            // One that is in no list is current, or has no free slot.
             return span.begin == base_ + std::size_t{index} * kSpanBytes &&
                    span.is_sound(usable_span_bytes()) &&
                    (span.is_listed || span.free_count == 0 || current_[span.class_index] == &span);
@@ -64,8 +85,11 @@ bool Partition::is_span_sound(std::uint32_t index, ResourceStats& found) const n
 Status Partition::check() const noexcept {
     const Lock lock(*this);
     std::size_t listed = 0;
+    std::size_t cached = 0;
     for (std::uint32_t index = 0; index < kClassCount; ++index) {
         if (!is_list_sound(partial_[index], SpanKind::slots, index, listed)) return Status::corrupt_data;
+        if (!is_cache_sound(index)) return Status::corrupt_data;
+        cached += caches_[index].count;
         const Span* current = current_[index];
         if (current == nullptr) continue;
         if (current->kind != SpanKind::slots || current->class_index != index || current->is_listed)
@@ -83,7 +107,7 @@ Status Partition::check() const noexcept {
     }
     const bool counted = found.live_bytes == live_bytes_ && found.live_blocks == allocations_ - frees_ &&
                          found.committed_bytes == committed_bytes_ && live_bytes_ <= peak_bytes_ &&
-                         marked == listed + empty;
+                         found.allocations == cached && marked == listed + empty;
     return counted ? Status::ok : Status::corrupt_data;
 }
 

@@ -39,8 +39,8 @@ Expected<MemoryBlock> Partition::allocate_large(std::size_t size, std::size_t al
     const auto place = place_block(size, alignment, guards_);
     if (!place) return place.status();
     auto first = find_run(place->spans, alignment);
-    // Empty spans with memory may lie where a long run could.
-    if (!first && drop_empty_spans(0)) first = find_run(place->spans, alignment);
+    // Spans without a block in use may lie where a long run could.
+    if (!first && reclaim()) first = find_run(place->spans, alignment);
     if (!first) return first.status();
     std::byte* begin = base_ + std::size_t{*first} * kSpanBytes;
     const Status committed = commit({begin, place->committed_bytes});

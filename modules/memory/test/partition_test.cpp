@@ -50,12 +50,18 @@ TEST(PartitionClasses, ServeEverySizeWithTheLeastSlot) {
     }
 }
 
-TEST(PartitionClasses, DividingFindsTheSlotOfEveryOffset) {
+TEST(PartitionClasses, ASpanHandsOutEachOfItsSlotsOnce) {
     static ouro::partition::Span span;
+    static std::byte memory[kSpanBytes];
+    span.begin = memory;
     for (std::uint32_t index = 0; index < ouro::partition::kClassCount; ++index) {
         span.open(index, kSpanBytes);
-        for (std::size_t offset = 0; offset < kSpanBytes; ++offset)
-            ASSERT_EQ(span.slot_at(offset), offset / kClassBytes[index]) << kClassBytes[index];
+        ASSERT_TRUE(span.is_sound(kSpanBytes));
+        ASSERT_EQ(span.capacity, kSpanBytes / kClassBytes[index]);
+        for (std::size_t slot = 0; slot < span.capacity; ++slot)
+            ASSERT_EQ(span.take_free(), memory + slot * kClassBytes[index]);
+        ASSERT_EQ(span.free_count, 0U);
+        ASSERT_EQ(span.summary, 0U);
         ASSERT_TRUE(span.is_sound(kSpanBytes));
     }
 }
@@ -100,9 +106,10 @@ TEST(Partition, EmptySpansLoseTheirMemoryAndKeepTheirAddresses) {
     EXPECT_GE(most, 2000U * 256);
     for (const MemoryBlock block : blocks)
         set[0].deallocate(block);
-    // The current span of the class stays.
-    EXPECT_EQ(set[0].stats().committed_bytes, kSpanBytes);
-    EXPECT_EQ(set[0].trim(), kSpanBytes);
+    // What is left is the current span of the class, and those of the blocks kept at hand.
+    const std::size_t rest = set[0].stats().committed_bytes;
+    EXPECT_LE(rest, 3 * kSpanBytes);
+    EXPECT_EQ(set[0].trim(), rest);
     EXPECT_EQ(set[0].stats().committed_bytes, 0U);
     EXPECT_EQ(set[0].check(), Status::ok);
     EXPECT_EQ(set[0].stats().reserved_bytes, kBytes);
@@ -115,12 +122,14 @@ TEST(Partition, EmptySpansLoseTheirMemoryAndKeepTheirAddresses) {
 TEST(Partition, KeepsSomeEmptySpansForTheNext) {
     auto set = make({.max_bytes = kBytes, .keep_empty_bytes = 8 * kSpanBytes});
     std::vector<MemoryBlock> blocks;
-    for (int i = 0; i < 400; ++i)
+    for (int i = 0; i < 2000; ++i)
         blocks.push_back(*set[0].allocate(1024));
     for (const MemoryBlock block : blocks)
         set[0].deallocate(block);
     const std::size_t kept = set[0].stats().committed_bytes;
-    EXPECT_EQ(kept, 7 * kSpanBytes);
+    // Two spans may be pinned by blocks that are kept at hand, beside those kept empty.
+    EXPECT_GE(kept, 4 * kSpanBytes);
+    EXPECT_LE(kept, (8 + 2) * kSpanBytes);
     // A span of another size takes over what is there.
     ASSERT_TRUE(set[0].allocate(32));
     EXPECT_EQ(set[0].stats().committed_bytes, kept);
@@ -179,12 +188,13 @@ TEST(Partition, ExhaustionPassesWhenSomethingIsFreed) {
     EXPECT_EQ(part.stats().failures, 2U);
     EXPECT_EQ(part.check(), Status::ok);
     part.deallocate(blocks.back());
-    EXPECT_TRUE(part.allocate(1000));
-    blocks.pop_back();
+    const auto again = part.allocate(1000);
+    ASSERT_TRUE(again);
+    blocks.back() = *again;
     // Enough empty spans side by side become a run.
     for (const MemoryBlock block : blocks)
         part.deallocate(block);
-    EXPECT_TRUE(part.allocate(2 * kSpanBytes));
+    EXPECT_TRUE(part.allocate(3 * kSpanBytes));
     EXPECT_EQ(part.check(), Status::ok);
 }
 

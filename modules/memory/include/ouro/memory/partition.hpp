@@ -36,9 +36,9 @@ struct PartitionOptions {
 
 // One part of a PartitionAllocator: a heap of size classes on addresses that no other part ever uses, so that
 // a stale pointer into it meets only things of its own kind. Spans of addresses get memory when they are
-// needed and lose it when they are empty; the addresses stay. Its bookkeeping lies elsewhere, as bits:
-// nothing that a program writes into blocks, free ones included, can mislead it. Freeing what is no block of
-// it, or free already, asserts in every build.
+// needed and lose it when they are empty; the addresses stay. Some freed blocks of each size are kept at
+// hand. Its bookkeeping lies elsewhere, as bits: nothing that a program writes into blocks, free ones
+// included, can mislead it. Freeing what is no block of it, or free already, asserts in every build.
 class Partition final : public MemoryResource {
 public:
     Partition(const Partition&) = delete;
@@ -49,21 +49,20 @@ public:
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
         if (size - 1 < partition::kMaxSlotBytes && alignment <= partition::kSlotUnit &&
             is_alignment(alignment) && !is_locked_) [[likely]] {
-            partition::Span* span = current_[partition::class_of(size)];
-            if (span != nullptr && span->summary != 0) [[likely]]
-                return take_from(*span);
+            const std::uint32_t index = partition::class_of(size);
+            if (caches_[index].count != 0) [[likely]]
+                return take_cached(index);
         }
         return allocate_slow(size, alignment);
     }
 
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         const std::size_t offset = offset_of(block.data);
-        if (offset < bytes_ && !is_locked_) [[likely]] {
+        if (offset < bytes_ && offset % partition::kSlotUnit == 0 && !is_locked_) [[likely]] {
             partition::Span& span = spans_[offset / partition::kSpanBytes];
-            const std::size_t in_span = offset % partition::kSpanBytes;
-            const std::uint32_t slot = span.slot_at(in_span);
-            if (slot < span.capacity && slot * span.slot_bytes == in_span) [[likely]] {
-                give_back(span, slot, block.size);
+            partition::Cache& cache = caches_[span.class_index];
+            if (span.is_taken(unit_of(offset)) && cache.count < cache.limit) [[likely]] {
+                give_cached(span, block);
                 return;
             }
         }
@@ -73,7 +72,7 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
-    // Gives the memory of all empty spans back, and returns how many bytes that were.
+    // Gives back the memory of every span without a block in use, and returns how many bytes that were.
     std::size_t trim() noexcept;
 
     // The addresses that belong to this partition alone.
@@ -104,20 +103,31 @@ private:
 
     Partition(const PartitionOptions& options, const Site& site) noexcept;
 
-    [[nodiscard]] Expected<MemoryBlock> take_from(partition::Span& span) noexcept {
-        const MemoryBlock block{span.take_slot(), span.slot_bytes};
+    // Requires: a slot in the cache.
+    [[nodiscard]] MemoryBlock take_cached(std::uint32_t index) noexcept {
+        partition::Cache& cache = caches_[index];
+        std::byte* slot = cache.slots[--cache.count];
+        const std::size_t offset = offset_of(slot);
+        spans_[offset / partition::kSpanBytes].set_taken(unit_of(offset));
         ++allocations_;
-        add_live(block.size);
-        return block;
+        add_live(partition::kClassBytes[index]);
+        return {slot, partition::kClassBytes[index]};
     }
 
-    void give_back(partition::Span& span, std::uint32_t slot, [[maybe_unused]] std::size_t size) noexcept {
-        OURO_ASSERT(!span.is_slot_free(slot), "the block is free already");
-        OURO_DEBUG_ASSERT(size <= span.slot_bytes, "the block was never that large");
-        span.give_slot(slot);
+    // Requires: the block's slot is taken, and the cache has room.
+    void give_cached(partition::Span& span, MemoryBlock block) noexcept {
+        OURO_DEBUG_ASSERT(block.size <= partition::kClassBytes[span.class_index],
+                          "the block was never that large");
+        partition::Cache& cache = caches_[span.class_index];
+        span.clear_taken(unit_of(offset_of(block.data)));
+        cache.slots[cache.count++] = block.data;
         ++frees_;
-        live_bytes_ -= span.slot_bytes;
-        if (span.free_count == 1 || span.free_count == span.capacity) note_change(span);
+        live_bytes_ -= partition::kClassBytes[span.class_index];
+    }
+
+    // The unit in its span.
+    [[nodiscard]] static std::size_t unit_of(std::size_t offset) noexcept {
+        return offset % partition::kSpanBytes / partition::kSlotUnit;
     }
 
     void add_live(std::size_t bytes) noexcept {
@@ -127,8 +137,13 @@ private:
 
     [[gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size, std::size_t alignment) noexcept;
     [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
-    // After the first slot of a full span, or the last one taken, came back.
-    [[gnu::noinline]] void note_change(partition::Span& span) noexcept;
+
+    // Takes slots of the class's current span, or of another that becomes it.
+    [[nodiscard]] Status refill(std::uint32_t class_index) noexcept;
+    // Gives the oldest slots of the cache back to their spans.
+    void flush(std::uint32_t class_index, std::uint32_t count) noexcept;
+    // After the first slot of a span without free ones, or the last one missing, came back.
+    void note_change(partition::Span& span) noexcept;
 
     [[nodiscard]] Expected<MemoryBlock> find_block(std::size_t size, std::size_t alignment) noexcept;
     // kClassCount when no slot serves.
@@ -147,8 +162,10 @@ private:
 
     [[nodiscard]] Status commit(MemoryBlock block) noexcept;
     [[nodiscard]] Status decommit(MemoryBlock block) noexcept;
-    // Gives memory back until so many empty spans are left; false when that changed nothing.
-    bool drop_empty_spans(std::size_t kept) noexcept;
+    // Gives memory back until so many empty spans are left.
+    void drop_empty_spans(std::size_t kept) noexcept;
+    // Frees the addresses and memory of all spans without a block in use; false when there was none.
+    bool reclaim() noexcept;
 
     void link(std::uint32_t& head, partition::Span& span) noexcept;
     void unlink(std::uint32_t& head, partition::Span& span) noexcept;
@@ -161,9 +178,10 @@ private:
     }
     [[nodiscard]] bool is_list_sound(std::uint32_t head, partition::SpanKind kind, std::uint32_t class_index,
                                      std::size_t& seen) const noexcept;
+    [[nodiscard]] bool is_cache_sound(std::uint32_t class_index) const noexcept;
     [[nodiscard]] bool is_span_sound(std::uint32_t index, ResourceStats& found) const noexcept;
 
-    // The hot ones first: a call reads these, a class's span and its metadata.
+    // The hot ones first.
     std::byte* base_;
     std::size_t bytes_;
     partition::Span* spans_;
@@ -174,6 +192,8 @@ private:
     std::size_t peak_bytes_ = 0;
     std::uint64_t allocations_ = 0;
     std::uint64_t frees_ = 0;
+    std::array<partition::Cache, partition::kClassCount> caches_{};
+    // The span that refills a class's cache, or null.
     std::array<partition::Span*, partition::kClassCount> current_{};
     // Spans with free slots that are not current, one list a class; and spans without any taken slot.
     std::array<std::uint32_t, partition::kClassCount> partial_;

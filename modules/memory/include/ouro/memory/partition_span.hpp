@@ -64,15 +64,14 @@ enum class SpanKind : std::uint8_t {
 };
 
 struct alignas(64) Span {
+    // A bit for each unit of the span; only those where a slot starts are ever set.
     static constexpr std::uint32_t kWords = kSpanBytes / kSlotUnit / 64;
+    using Bits = std::array<std::uint64_t, kWords>;
 
-    // Which words of free_slots are not zero.
+    // Which words of free_units are not zero.
     std::uint64_t summary;
     std::byte* begin;
-    std::uint32_t slot_bytes;
-    // Multiplying by this and shifting divides an offset by slot_bytes.
-    std::uint32_t reciprocal;
-    // Slots in all, and those free; both zero for any other kind.
+    // Slots in all, and those that wait here to be handed out; both zero for any other kind.
     std::uint32_t capacity;
     std::uint32_t free_count;
     // The neighbours in the one list that the span is in, if any.
@@ -85,40 +84,54 @@ struct alignas(64) Span {
     bool is_listed;
     std::size_t block_offset;
     std::size_t block_bytes;
-    // One bit a slot, set while it is free.
-    std::array<std::uint64_t, kWords> free_slots;
+    // A slot is free here, taken by the program, or in the partition's cache: then it has neither bit.
+    Bits free_units;
+    Bits taken_units;
 
-    [[nodiscard]] std::uint32_t slot_at(std::size_t offset) const noexcept {
-        return static_cast<std::uint32_t>(std::uint64_t{offset} * reciprocal >> 32);
+    [[nodiscard]] bool is_taken(std::size_t unit) const noexcept {
+        return (taken_units[unit / 64] >> unit % 64 & 1) != 0;
+    }
+    void set_taken(std::size_t unit) noexcept { taken_units[unit / 64] |= std::uint64_t{1} << unit % 64; }
+    void clear_taken(std::size_t unit) noexcept {
+        taken_units[unit / 64] &= ~(std::uint64_t{1} << unit % 64);
     }
 
     // Requires: a free slot.
-    [[nodiscard]] std::byte* take_slot() noexcept {
-        const auto word = static_cast<std::uint32_t>(std::countr_zero(summary));
-        const std::uint64_t bits = free_slots[word];
-        const std::uint64_t rest = bits & (bits - 1);
-        free_slots[word] = rest;
-        if (rest == 0) summary &= summary - 1;
+    [[nodiscard]] std::byte* take_free() noexcept {
+        const auto word = static_cast<std::size_t>(std::countr_zero(summary));
+        const auto bit = static_cast<std::size_t>(std::countr_zero(free_units[word]));
+        free_units[word] &= free_units[word] - 1;
+        if (free_units[word] == 0) summary &= summary - 1;
         --free_count;
-        const std::uint32_t slot = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-        return begin + std::size_t{slot} * slot_bytes;
+        return begin + (word * 64 + bit) * kSlotUnit;
     }
 
-    [[nodiscard]] bool is_slot_free(std::uint32_t slot) const noexcept {
-        return (free_slots[slot / 64] >> slot % 64 & 1) != 0;
-    }
-
-    // Requires: the slot is taken.
-    void give_slot(std::uint32_t slot) noexcept {
-        free_slots[slot / 64] |= std::uint64_t{1} << slot % 64;
-        summary |= std::uint64_t{1} << slot / 64;
+    // Requires: the slot is neither free nor taken.
+    void give_free(std::size_t unit) noexcept {
+        free_units[unit / 64] |= std::uint64_t{1} << unit % 64;
+        summary |= std::uint64_t{1} << unit / 64;
         ++free_count;
     }
 
+    // True where one of the span's slots begins.
+    [[nodiscard]] bool is_slot_start(std::size_t unit) const noexcept;
     // Makes slots of the class out of so many bytes, all of them free.
     void open(std::uint32_t index, std::size_t usable_bytes) noexcept;
-    // Whether the bits, the summary and the counts say the same.
+    [[nodiscard]] std::size_t taken_count() const noexcept;
+    // Whether the bits, the summary and the counts fit together.
     [[nodiscard]] bool is_sound(std::size_t usable_bytes) const noexcept;
+};
+
+// Slots of one class on their way back to the program, newest last. Whatever comes and goes in small numbers
+// stays here, and the spans are not troubled.
+struct Cache {
+    static constexpr std::uint32_t kMostSlots = 128;
+    static constexpr std::uint32_t kLeastSlots = 8;
+    static constexpr std::uint32_t kBytes = std::uint32_t{32} << 10;
+
+    std::uint32_t count = 0;
+    std::uint32_t limit = 0;
+    std::array<std::byte*, kMostSlots> slots{};
 };
 
 }  // namespace ouro::partition
