@@ -2,6 +2,7 @@
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace ouro {
@@ -275,8 +276,8 @@ Expected<std::size_t> HugePageArena::huge_bytes_now() const noexcept {
 }
 
 bool HugePageArena::owns(const void* address) const noexcept {
-    return std::any_of(chunks_.begin(), chunks_.begin() + chunk_count_,
-                       [=](const Chunk& chunk) { return chunk.huge.block.contains(address); });
+    const std::span held(chunks_.data(), chunk_count_);
+    return std::ranges::any_of(held, [=](const Chunk& chunk) { return chunk.huge.block.contains(address); });
 }
 
 ResourceInfo HugePageArena::info() const noexcept {

@@ -75,7 +75,7 @@ void Partition::flush(std::uint32_t class_index, std::uint32_t count) noexcept {
         span.give_free(unit_of(offset));
         if (span.free_count == 1 || span.free_count == span.capacity) note_change(span);
     }
-    std::copy(cache.slots.begin() + count, cache.slots.begin() + cache.count, cache.slots.begin());
+    std::copy_n(cache.slots.data() + count, cache.count - count, cache.slots.data());
     cache.count -= count;
 }
 
