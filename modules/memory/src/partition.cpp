@@ -60,7 +60,7 @@ Status Partition::refill(std::uint32_t class_index) noexcept {
     }
     Span& span = *current_[class_index];
     Cache& cache = caches_[class_index];
-    cache.count = std::min(span.free_count, cache.limit / 2);
+    cache.count = std::min(span.free_count, cache.refill_count());
     // The newest goes first, so that addresses rise.
     for (std::uint32_t place = cache.count; place-- != 0;)
         cache.slots[place] = span.take_free();
@@ -140,7 +140,7 @@ void Partition::deallocate_slow(MemoryBlock block, std::size_t alignment) noexce
             OURO_ASSERT(span.is_taken(unit_of(offset)), "the block is free already");
         }
         const Cache& cache = caches_[span.class_index];
-        if (cache.count == cache.limit) flush(span.class_index, cache.limit / 2);
+        if (cache.count == cache.limit) flush(span.class_index, cache.flush_count());
         give_cached(span, block);
         return;
     }

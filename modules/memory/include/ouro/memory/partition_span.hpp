@@ -125,9 +125,14 @@ struct alignas(64) Span {
 // Slots of one class on their way back to the program, newest last. Whatever comes and goes in small numbers
 // stays here, and the spans are not troubled.
 struct Cache {
-    static constexpr std::uint32_t kMostSlots = 128;
+    static constexpr std::uint32_t kMostSlots = 256;
     static constexpr std::uint32_t kLeastSlots = 8;
     static constexpr std::uint32_t kBytes = std::uint32_t{32} << 10;
+
+    // How much comes from the spans when there is nothing left, and goes back when there is no room. Small
+    // parts, so that numbers that swing by half of the limit settle where neither happens.
+    [[nodiscard]] std::uint32_t refill_count() const noexcept { return limit / 8; }
+    [[nodiscard]] std::uint32_t flush_count() const noexcept { return limit / 4; }
 
     std::uint32_t count = 0;
     std::uint32_t limit = 0;
