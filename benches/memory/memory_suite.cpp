@@ -26,6 +26,7 @@ void run_memory(Session& session) {
     measure_end_to_end(session, peers);
     measure_pools(session);
     measure_hardening(session);
+    measure_partitions(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

@@ -16,5 +16,6 @@ void measure_cross_thread(Session& session, const MallocPeers& peers);
 void measure_end_to_end(Session& session, const MallocPeers& peers);
 void measure_pools(Session& session);
 void measure_hardening(Session& session);
+void measure_partitions(Session& session);
 
 }  // namespace ouro::bench

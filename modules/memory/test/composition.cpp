@@ -4,6 +4,8 @@
 #include <ouro/memory/fallback_chain.hpp>
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/memory/huge_page_arena.hpp>
+#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
@@ -34,6 +36,22 @@ PartPointer build_system(const Site& site) {
 
 PartPointer build_tagged(const Site& site) {
     return hold_in_place<TaggedAllocator>(*site.upstreams[0], TaggedAllocator::Options{.name = "tagged"});
+// The second of two partitions; the set lives as long as the part.
+PartPointer build_partition(const Site& site) {
+    class Holder final : public Part {
+    public:
+        explicit Holder(PartitionAllocator set) : set_(std::move(set)) {}
+        [[nodiscard]] MemoryResource& resource() override { return set_[1]; }
+    private:
+        PartitionAllocator set_;
+    };
+    const PartitionOptions parts[] = {{.name = "other", .max_bytes = 1},
+                                      {.name = "partition", .max_bytes = site.bytes}};
+    auto set = site.upstreams.empty()
+                   ? PartitionAllocator::create({.partitions = parts})
+                   : PartitionAllocator::create_on(*site.upstreams[0], {.partitions = parts});
+    if (!set) return nullptr;
+    return std::make_unique<Holder>(*std::move(set));
 }
 
 // A new strategy is one line here.
@@ -45,6 +63,8 @@ const std::array kRecipes = {
            .passes_on = true},
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
     Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
+    Recipe{.name = "huge", .build = build_usual<HugePageArena>},
+    Recipe{.name = "partition", .build = build_partition},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
     Recipe{.name = "system", .build = build_system, .most_upstreams = 0},
     Recipe{.name = "tagged", .build = build_tagged, .least_upstreams = 1, .passes_on = true},
