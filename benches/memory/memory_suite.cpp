@@ -7,6 +7,7 @@ namespace {
 
 void run_memory(Session& session) {
     measure_frames(session);
+    measure_collections(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

@@ -4,6 +4,7 @@
 
 namespace ouro::bench {
 
+void measure_collections(Session& session);
 void measure_frames(Session& session);
 
 }  // namespace ouro::bench

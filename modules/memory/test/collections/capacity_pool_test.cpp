@@ -1,4 +1,4 @@
-#include "../resource_model.hpp"
+#include "resource_model.hpp"
 #include "strict_resource.hpp"
 
 #include <ouro/memory/collections/capacity_pool.hpp>
