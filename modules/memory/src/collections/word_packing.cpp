@@ -96,20 +96,23 @@ private:
 std::uint64_t gather_word(const std::byte* bytes, std::size_t stride, std::size_t count,
                           std::uint8_t& previous) noexcept {
     std::uint64_t word = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto byte = static_cast<std::uint8_t>(bytes[i * stride]);
-        word |= std::uint64_t{static_cast<std::uint8_t>(byte ^ previous)} << (8 * i);
-        previous = byte;
-    }
-    return word;
+    for (std::size_t i = 0; i < count; ++i)
+        word |= std::uint64_t{static_cast<std::uint8_t>(bytes[i * stride])} << (8 * i);
+    const std::uint64_t changes = word ^ (word << 8 | previous);
+    previous = static_cast<std::uint8_t>(word >> (8 * (count - 1)));
+    return count == kGroup ? changes : changes & ((std::uint64_t{1} << (8 * count)) - 1);
 }
 
 void scatter_word(std::uint64_t word, std::byte* bytes, std::size_t stride, std::size_t count,
                   std::uint8_t& previous) noexcept {
-    for (std::size_t i = 0; i < count; ++i) {
-        previous = static_cast<std::uint8_t>(previous ^ static_cast<std::uint8_t>(word >> (8 * i)));
-        bytes[i * stride] = std::byte{previous};
-    }
+    // Each byte becomes the XOR of all up to it.
+    word ^= previous;
+    word ^= word << 8;
+    word ^= word << 16;
+    word ^= word << 32;
+    for (std::size_t i = 0; i < count; ++i)
+        bytes[i * stride] = static_cast<std::byte>(static_cast<std::uint8_t>(word >> (8 * i)));
+    previous = static_cast<std::uint8_t>(word >> (8 * (count - 1)));
 }
 
 bool pack_plane(const std::byte* plane, std::size_t stride, std::size_t count, TokenWriter& writer) noexcept {

@@ -56,7 +56,7 @@ public:
     }
     constexpr SetBitIterator& operator++() noexcept {
         rest_ &= rest_ - 1;
-        skip_empty();
+        if (rest_ == 0) skip_empty();
         return *this;
     }
     constexpr SetBitIterator operator++(int) noexcept {
@@ -66,7 +66,7 @@ public:
     }
     [[nodiscard]] friend constexpr bool operator==(const SetBitIterator& one,
                                                    const SetBitIterator& other) noexcept {
-        return one.word_ == other.word_ && one.rest_ == other.rest_;
+        return one.rest_ == other.rest_ && one.word_ == other.word_;
     }
 
 private:

@@ -266,9 +266,12 @@ private:
 
     // Moves the elements into the new block and leaves the old one.
     void move_into(MemoryBlock block, std::size_t new_size) noexcept {
-        T* const target = reinterpret_cast<T*>(block.data);
-        std::uninitialized_move(begin_, end_, target);
-        std::destroy(begin_, end_);
+        T* target = reinterpret_cast<T*>(block.data);
+        // In one pass, where the compiler sees that what was moved from needs no more work.
+        for (T* each = begin_; each != end_; ++each, ++target) {
+            std::construct_at(target, std::move(*each));
+            std::destroy_at(each);
+        }
         give_back();
         adopt(block, new_size);
     }

@@ -18,23 +18,28 @@ public:
     using iterator_category = std::random_access_iterator_tag;
 
     constexpr RingIterator() noexcept = default;
-    constexpr RingIterator(T* slots, std::size_t capacity, std::size_t head, std::ptrdiff_t index) noexcept
-        : slots_(slots), capacity_(capacity), head_(head), index_(index) {}
+    // In the slots up to the limit, of which one is never used; `head` is the oldest element's.
+    constexpr RingIterator(T* slots, T* limit, T* head, T* at) noexcept
+        : slots_(slots), limit_(limit), head_(head), at_(at) {}
     constexpr operator RingIterator<const T>() const noexcept
         requires(!std::is_const_v<T>)
     {
-        return {slots_, capacity_, head_, index_};
+        return {slots_, limit_, head_, at_};
     }
 
-    [[nodiscard]] constexpr T& operator*() const noexcept {
-        const std::size_t sum = head_ + static_cast<std::size_t>(index_);
-        return slots_[sum >= capacity_ ? sum - capacity_ : sum];
-    }
-    [[nodiscard]] constexpr T* operator->() const noexcept { return &**this; }
+    [[nodiscard]] constexpr T& operator*() const noexcept { return *at_; }
+    [[nodiscard]] constexpr T* operator->() const noexcept { return at_; }
     [[nodiscard]] constexpr T& operator[](std::ptrdiff_t offset) const noexcept { return *(*this + offset); }
 
-    constexpr RingIterator& operator++() noexcept { return *this += 1; }
-    constexpr RingIterator& operator--() noexcept { return *this += -1; }
+    constexpr RingIterator& operator++() noexcept {
+        if (++at_ == limit_) at_ = slots_;
+        return *this;
+    }
+    constexpr RingIterator& operator--() noexcept {
+        if (at_ == slots_) at_ = limit_;
+        --at_;
+        return *this;
+    }
     constexpr RingIterator operator++(int) noexcept {
         const RingIterator before = *this;
         ++*this;
@@ -46,7 +51,11 @@ public:
         return before;
     }
     constexpr RingIterator& operator+=(std::ptrdiff_t offset) noexcept {
-        index_ += offset;
+        const std::ptrdiff_t slots = limit_ - slots_;
+        std::ptrdiff_t place = at_ - slots_ + offset;
+        if (place >= slots) place -= slots;
+        if (place < 0) place += slots;
+        at_ = slots_ + place;
         return *this;
     }
     constexpr RingIterator& operator-=(std::ptrdiff_t offset) noexcept { return *this += -offset; }
@@ -62,22 +71,26 @@ public:
     }
     [[nodiscard]] friend constexpr std::ptrdiff_t operator-(const RingIterator& one,
                                                             const RingIterator& other) noexcept {
-        return one.index_ - other.index_;
+        return one.position() - other.position();
     }
     [[nodiscard]] friend constexpr bool operator==(const RingIterator& one,
                                                    const RingIterator& other) noexcept {
-        return one.index_ == other.index_;
+        return one.at_ == other.at_;
     }
     [[nodiscard]] friend constexpr std::strong_ordering operator<=>(const RingIterator& one,
                                                                     const RingIterator& other) noexcept {
-        return one.index_ <=> other.index_;
+        return one.position() <=> other.position();
     }
 
 private:
+    [[nodiscard]] constexpr std::ptrdiff_t position() const noexcept {
+        return at_ < head_ ? at_ - head_ + (limit_ - slots_) : at_ - head_;
+    }
+
     T* slots_ = nullptr;
-    std::size_t capacity_ = 0;
-    std::size_t head_ = 0;
-    std::ptrdiff_t index_ = 0;
+    T* limit_ = nullptr;
+    T* head_ = nullptr;
+    T* at_ = nullptr;
 };
 
 }  // namespace ouro

@@ -280,8 +280,14 @@ private:
     }
     template <class T>
     void move_column(T* from, T* to) noexcept {
-        std::uninitialized_move(from, from + count_, to);
-        std::destroy(from, from + count_);
+        if constexpr (std::is_trivially_copyable_v<T>) {
+            if (count_ != 0) std::memcpy(static_cast<void*>(to), from, count_ * sizeof(T));
+        } else {
+            for (T* const end = from + count_; from != end; ++from, ++to) {
+                std::construct_at(to, std::move(*from));
+                std::destroy_at(from);
+            }
+        }
     }
     // The padding behind the last row of a step that is partly full.
     void clear_tail() noexcept {
