@@ -46,14 +46,15 @@ void fill(Array& array, Map& map, const std::vector<std::uint32_t>& indices) {
 }
 
 void measure_access(Session& session, std::vector<std::uint32_t> indices, std::size_t max_raw_chunks,
-                    const char* name, bool in_order, Bar bar) {
+                    const char* name, bool in_order) {
     CountedResource memory;
     MemoryCount theirs;
     auto array = must(Array::create(memory, {.max_raw_chunks = max_raw_chunks}), "make an array");
     Map map{CountedAllocator<std::pair<const std::uint32_t, Biography>>(theirs)};
     fill(array, map, indices);
     if (!in_order) Random(1).shuffle(std::span(indices));
-    session.measure(name, kNanoseconds)
+    Case measured = session.measure(name, kNanoseconds);
+    measured
         .ours([&](Round& round) {
             std::uint64_t sum = 0;
             round.time([&] {
@@ -73,9 +74,13 @@ void measure_access(Session& session, std::vector<std::uint32_t> indices, std::s
                   round.check(sum);
                   round.use_memory(theirs.live_bytes);
               })
-        .operations(indices.size())
-        .bar(bar)
-        .run();
+        .operations(indices.size());
+    if (in_order) {
+        measured.note("every chunk is unpacked once a pass: time for memory");
+    } else {
+        measured.bar(ratio_at_most(1.0));
+    }
+    measured.run();
 }
 
 void measure_walk(Session& session, const std::vector<std::uint32_t>& indices) {
@@ -116,10 +121,8 @@ void measure_walk(Session& session, const std::vector<std::uint32_t>& indices) {
 
 void measure_sparse_arrays(Session& session) {
     const auto indices = make_indices(session.sized(300'000, 5'000));
-    measure_access(session, indices, 1000, "sparse array: get at random, all unpacked", false,
-                   ratio_at_most(1.0));
-    measure_access(session, indices, 8, "sparse array: get in order, 8 chunks unpacked", true,
-                   ratio_at_most(3.0));
+    measure_access(session, indices, 1000, "sparse array: get at random, all unpacked", false);
+    measure_access(session, indices, 8, "sparse array: get in order, 8 chunks unpacked", true);
     measure_walk(session, indices);
 }
 

@@ -118,8 +118,13 @@ Expected<MemoryBlock> CapacityPool::reallocate_class(MemoryBlock block, unsigned
     const unsigned old_class = class_of(block.size);
     block.size = class_bytes(old_class);
     if (old_class == new_class) return block;
-    if (kept_[new_class] != nullptr)
-        return move_to_new_block(*this, block, class_bytes(new_class), kBlockAlignment);
+    const MemoryBlock kept = take_kept(new_class);
+    if (!kept.is_null()) {
+        std::memcpy(kept.data, block.data, std::min(kept.size, block.size));
+        deallocate(block, kBlockAlignment);
+        count_live(kept.size);
+        return kept;
+    }
     const auto changed = upstream_.reallocate(block, class_bytes(new_class), kBlockAlignment);
     if (!changed) return fail(changed.status());
     ++pool_stats_.fetched;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace ouro {
@@ -16,6 +17,42 @@ namespace {
 constexpr std::size_t kRecordAlignment = alignof(std::uint64_t);
 // Packed bytes are read one by one.
 constexpr std::size_t kPackedAlignment = 1;
+
+// Calls use(bytes) with a constant for the usual sizes, where a copy becomes a few instructions.
+template <class Use>
+void with_value_bytes(std::size_t bytes, Use use) noexcept {
+    switch (bytes) {
+        case 1:
+            return use(std::integral_constant<std::size_t, 1>{});
+        case 2:
+            return use(std::integral_constant<std::size_t, 2>{});
+        case 4:
+            return use(std::integral_constant<std::size_t, 4>{});
+        case 8:
+            return use(std::integral_constant<std::size_t, 8>{});
+        case 12:
+            return use(std::integral_constant<std::size_t, 12>{});
+        case 16:
+            return use(std::integral_constant<std::size_t, 16>{});
+        case 32:
+            return use(std::integral_constant<std::size_t, 32>{});
+        default:
+            return use(bytes);
+    }
+}
+
+// Calls copy(offset, length) in bytes for all elements: 64 at once where all are there, else one by one.
+template <class Bytes, class Copy>
+void for_each_run(const std::uint64_t* occupancy, std::size_t values, Bytes bytes, Copy copy) noexcept {
+    for (std::size_t word = 0; word < values / 64; ++word) {
+        const std::size_t offset = word * 64 * bytes;
+        if (occupancy[word] == ~std::uint64_t{0}) {
+            copy(offset, 64 * std::size_t{bytes});
+        } else {
+            for_each_bit(occupancy[word], [&](unsigned bit) { copy(offset + bit * bytes, bytes); });
+        }
+    }
+}
 
 }  // namespace
 
@@ -207,37 +244,21 @@ Expected<std::byte*> SparseChunks::evict_one() noexcept {
 }
 
 void SparseChunks::gather(const SparseChunk& chunk, std::byte* dense) const noexcept {
-    const std::size_t bytes = shape_.value_bytes;
-    for (std::size_t word = 0; word < shape_.chunk_values / 64; ++word) {
-        const std::uint64_t bits = chunk.occupancy()[word];
-        const std::byte* const values = chunk.raw + word * 64 * bytes;
-        if (bits == ~std::uint64_t{0}) {
-            std::memcpy(dense, values, 64 * bytes);
-            dense += 64 * bytes;
-            continue;
-        }
-        for_each_bit(bits, [&](unsigned bit) {
-            std::memcpy(dense, values + bit * bytes, bytes);
-            dense += bytes;
+    with_value_bytes(shape_.value_bytes, [&](auto bytes) {
+        for_each_run(chunk.occupancy(), shape_.chunk_values, bytes, [&](std::size_t offset, auto length) {
+            std::memcpy(dense, chunk.raw + offset, length);
+            dense += length;
         });
-    }
+    });
 }
 
 void SparseChunks::scatter(SparseChunk& chunk, const std::byte* dense) const noexcept {
-    const std::size_t bytes = shape_.value_bytes;
-    for (std::size_t word = 0; word < shape_.chunk_values / 64; ++word) {
-        const std::uint64_t bits = chunk.occupancy()[word];
-        std::byte* const values = chunk.raw + word * 64 * bytes;
-        if (bits == ~std::uint64_t{0}) {
-            std::memcpy(values, dense, 64 * bytes);
-            dense += 64 * bytes;
-            continue;
-        }
-        for_each_bit(bits, [&](unsigned bit) {
-            std::memcpy(values + bit * bytes, dense, bytes);
-            dense += bytes;
+    with_value_bytes(shape_.value_bytes, [&](auto bytes) {
+        for_each_run(chunk.occupancy(), shape_.chunk_values, bytes, [&](std::size_t offset, auto length) {
+            std::memcpy(chunk.raw + offset, dense, length);
+            dense += length;
         });
-    }
+    });
 }
 
 Status SparseChunks::pack_chunk(SparseChunk& chunk) noexcept {

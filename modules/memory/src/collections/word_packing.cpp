@@ -105,14 +105,16 @@ std::uint64_t gather_word(const std::byte* bytes, std::size_t stride, std::size_
 
 void scatter_word(std::uint64_t word, std::byte* bytes, std::size_t stride, std::size_t count,
                   std::uint8_t& previous) noexcept {
-    // Each byte becomes the XOR of all up to it.
-    word ^= previous;
-    word ^= word << 8;
-    word ^= word << 16;
-    word ^= word << 32;
-    for (std::size_t i = 0; i < count; ++i)
-        bytes[i * stride] = static_cast<std::byte>(static_cast<std::uint8_t>(word >> (8 * i)));
-    previous = static_cast<std::uint8_t>(word >> (8 * (count - 1)));
+    for (std::size_t i = 0; i < count; ++i) {
+        previous = static_cast<std::uint8_t>(previous ^ static_cast<std::uint8_t>(word >> (8 * i)));
+        bytes[i * stride] = std::byte{previous};
+    }
+}
+
+// What a word of zeros says, which most are: the same byte again.
+void repeat_byte(std::byte* bytes, std::size_t stride, std::uint8_t byte) noexcept {
+    for (std::size_t i = 0; i < kGroup; ++i)
+        bytes[i * stride] = std::byte{byte};
 }
 
 bool pack_plane(const std::byte* plane, std::size_t stride, std::size_t count, TokenWriter& writer) noexcept {
@@ -131,7 +133,11 @@ bool unpack_plane(TokenReader& reader, std::byte* plane, std::size_t stride, std
     std::size_t at = 0;
     for (; at + kGroup <= count; at += kGroup) {
         if (!reader.take(word)) return false;
-        scatter_word(word, plane + at * stride, stride, kGroup, previous);
+        if (word == 0) {
+            repeat_byte(plane + at * stride, stride, previous);
+        } else {
+            scatter_word(word, plane + at * stride, stride, kGroup, previous);
+        }
     }
     if (at == count) return true;
     const std::size_t left = count - at;

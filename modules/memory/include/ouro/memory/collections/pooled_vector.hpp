@@ -264,14 +264,17 @@ private:
         limit_ = begin_ + block.size / sizeof(T);
     }
 
+    // In one pass and with pointers that are known not to overlap, so that the compiler sees that what was
+    // moved from needs no more work.
+    static void relocate(T* __restrict from, std::size_t count, T* __restrict to) noexcept {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::construct_at(to + i, std::move(from[i]));
+            std::destroy_at(from + i);
+        }
+    }
     // Moves the elements into the new block and leaves the old one.
     void move_into(MemoryBlock block, std::size_t new_size) noexcept {
-        T* target = reinterpret_cast<T*>(block.data);
-        // In one pass, where the compiler sees that what was moved from needs no more work.
-        for (T* each = begin_; each != end_; ++each, ++target) {
-            std::construct_at(target, std::move(*each));
-            std::destroy_at(each);
-        }
+        relocate(begin_, size(), reinterpret_cast<T*>(block.data));
         give_back();
         adopt(block, new_size);
     }

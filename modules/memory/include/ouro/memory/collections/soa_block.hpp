@@ -279,14 +279,10 @@ private:
         clear_tail();
     }
     template <class T>
-    void move_column(T* from, T* to) noexcept {
-        if constexpr (std::is_trivially_copyable_v<T>) {
-            if (count_ != 0) std::memcpy(static_cast<void*>(to), from, count_ * sizeof(T));
-        } else {
-            for (T* const end = from + count_; from != end; ++from, ++to) {
-                std::construct_at(to, std::move(*from));
-                std::destroy_at(from);
-            }
+    void move_column(T* __restrict from, T* __restrict to) noexcept {
+        for (std::size_t i = 0; i < count_; ++i) {
+            std::construct_at(to + i, std::move(from[i]));
+            std::destroy_at(from + i);
         }
     }
     // The padding behind the last row of a step that is partly full.

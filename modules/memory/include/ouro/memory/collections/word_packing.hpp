@@ -7,9 +7,9 @@
 
 // A small, fast packing for arrays of plain values, such as positions, counters or ids. Each value is XORed
 // with the one before, which leaves zeros where neighbours agree; the bytes are then taken plane by plane
-// (the first byte of every value, then the second, ...), which brings those zeros together; words of eight
-// such bytes are written as a mask of the bytes that are not zero and those bytes, runs of zero words as a
-// count. The same values give the same bytes on every platform of the same byte order.
+// (the first byte of every value, then the second, ...), which brings those zeros together; words
+// of eight such bytes are written as a mask of the bytes that are not zero and those bytes, runs of zero
+// words as a count. The same values give the same bytes on every platform.
 namespace ouro {
 
 // The most that pack_values writes for so many bytes of values.
