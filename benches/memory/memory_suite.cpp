@@ -27,6 +27,7 @@ void run_memory(Session& session) {
     measure_pools(session);
     measure_hardening(session);
     measure_partitions(session);
+    measure_collections(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

@@ -7,6 +7,7 @@ namespace ouro::bench {
 struct MallocPeers;
 
 // The parts of the suite, in the order of the table.
+void measure_collections(Session& session);
 void measure_frames(Session& session);
 // What memory costs comes before all that uses the peers: later they hold memory from before.
 void measure_memory_cost(Session& session, const MallocPeers& peers);
