@@ -7,6 +7,8 @@ namespace {
 
 void run_memory(Session& session) {
     measure_frames(session);
+    measure_tlsf(session);
+    measure_tlsf_space(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

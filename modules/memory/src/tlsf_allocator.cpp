@@ -58,8 +58,11 @@ TlsfAllocator& TlsfAllocator::operator=(TlsfAllocator&& other) noexcept {
 }
 
 TlsfAllocator::~TlsfAllocator() {
-    while (region_count_ != 0)
-        drop_region(region_count_ - 1);
+    // The memory itself is not read: a caller's region may be gone already.
+    for (std::size_t i = region_count_; i-- > 0;) {
+        if (regions_[i].origin == Origin::upstream)
+            upstream_->deallocate(regions_[i].memory, kDefaultAlignment);
+    }
 }
 
 void TlsfAllocator::steal(TlsfAllocator& other) noexcept {

@@ -69,8 +69,9 @@ TlsfHeap::TlsfHeap(const Layout& layout) noexcept
 
 Expected<TlsfHeap*> TlsfHeap::create_in(MemoryBlock image, std::size_t usable_bytes) noexcept {
     if (!is_aligned(image.data, kUnit)) return Status::bad_alignment;
-    if (image.size > kMaxBytes || usable_bytes > image.size) return Status::out_of_range;
-    const Layout layout = layout_of(image.size);
+    const std::uint64_t image_bytes = image.size;
+    if (image_bytes > kMaxBytes || usable_bytes > image.size) return Status::out_of_range;
+    const Layout layout = layout_of(image_bytes);
     if (usable_bytes < bytes_of(layout.first_unit)) return Status::out_of_range;
     std::memset(image.data, 0, bytes_of(layout.first_unit));
     auto* heap = new (image.data) TlsfHeap(layout);
