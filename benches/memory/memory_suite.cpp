@@ -28,6 +28,8 @@ void run_memory(Session& session) {
     measure_hardening(session);
     measure_partitions(session);
     measure_collections(session);
+    measure_tlsf(session);
+    measure_tlsf_space(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

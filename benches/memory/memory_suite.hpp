@@ -18,5 +18,7 @@ void measure_end_to_end(Session& session, const MallocPeers& peers);
 void measure_pools(Session& session);
 void measure_hardening(Session& session);
 void measure_partitions(Session& session);
+void measure_tlsf(Session& session);
+void measure_tlsf_space(Session& session);
 
 }  // namespace ouro::bench
