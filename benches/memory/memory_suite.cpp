@@ -25,11 +25,11 @@ void run_memory(Session& session) {
     measure_cross_thread(session, peers);
     measure_end_to_end(session, peers);
     measure_pools(session);
-    measure_hardening(session);
-    measure_partitions(session);
-    measure_collections(session);
     measure_tlsf(session);
     measure_tlsf_space(session);
+    measure_partitions(session);
+    measure_hardening(session);
+    measure_collections(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

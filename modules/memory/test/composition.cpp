@@ -3,12 +3,13 @@
 #include <ouro/base/random.hpp>
 #include <ouro/memory/fallback_chain.hpp>
 #include <ouro/memory/frame_allocator.hpp>
-#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/huge_page_arena.hpp>
 #include <ouro/memory/partition_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
+#include <ouro/memory/tlsf_allocator.hpp>
 
 #include <algorithm>
 #include <array>
@@ -36,12 +37,15 @@ PartPointer build_system(const Site& site) {
 
 PartPointer build_tagged(const Site& site) {
     return hold_in_place<TaggedAllocator>(*site.upstreams[0], TaggedAllocator::Options{.name = "tagged"});
+}
+
 // The second of two partitions; the set lives as long as the part.
 PartPointer build_partition(const Site& site) {
     class Holder final : public Part {
     public:
         explicit Holder(PartitionAllocator set) : set_(std::move(set)) {}
         [[nodiscard]] MemoryResource& resource() override { return set_[1]; }
+
     private:
         PartitionAllocator set_;
     };
@@ -62,11 +66,12 @@ const std::array kRecipes = {
            .most_upstreams = 3,
            .passes_on = true},
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
-    Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
     Recipe{.name = "huge", .build = build_usual<HugePageArena>},
     Recipe{.name = "partition", .build = build_partition},
+    Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
     Recipe{.name = "system", .build = build_system, .most_upstreams = 0},
+    Recipe{.name = "tlsf", .build = build_usual<TlsfAllocator>},
     Recipe{.name = "tagged", .build = build_tagged, .least_upstreams = 1, .passes_on = true},
 };
 
