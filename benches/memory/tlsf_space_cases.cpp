@@ -56,34 +56,54 @@ Work known(double value, std::uint64_t memory_bytes) {
     };
 }
 
-// What the heap takes for itself and for rounding, in a hundred bytes asked for, when the workload ends.
-double our_waste_percent(const VariableWorkload& workload, MemoryBlock region) {
-    auto heap = must(TlsfAllocator::create_in(region), "make a heap");
-    OurHeap ours{heap};
+// Adds up what was asked for and what the blocks took, over every allocation of the workload.
+template <class Heap, class Footprint>
+struct Counting {
+    Heap heap;
+    Footprint footprint;
+    double asked = 0;
+    double taken = 0;
+
+    void* allocate(std::size_t size) {
+        void* block = heap.allocate(size);
+        if (block != nullptr) {
+            asked += static_cast<double>(size);
+            taken += static_cast<double>(footprint(block, size));
+        }
+        return block;
+    }
+    void free(void* block, std::size_t size) { heap.free(block, size); }
+};
+
+// What blocks take beyond what was asked, and the heap for itself, in a hundred bytes live.
+template <class Heap, class Footprint>
+double waste_percent(const VariableWorkload& workload, Heap heap, Footprint footprint,
+                     std::size_t control_bytes) {
+    Counting<Heap, Footprint> counting{heap, footprint};
     std::vector<void*> blocks;
     std::vector<std::uint32_t> sizes;
-    must(replay(workload, ours, blocks, sizes) == workload.steps.size(), "fill the heap");
+    must(replay(workload, counting, blocks, sizes) == workload.steps.size(), "run the workload");
+    const double in_blocks = counting.taken / counting.asked - 1;
+    const double in_control =
+        static_cast<double>(control_bytes) / static_cast<double>(workload.peak_live_bytes);
+    return (in_blocks + in_control) * 100;
+}
+
+double our_waste_percent(const VariableWorkload& workload, MemoryBlock region) {
+    auto heap = must(TlsfAllocator::create_in(region), "make a heap");
+    const auto footprint = [](void*, std::size_t size) { return align_up(size, TlsfHeap::kUnit); };
+    const double percent =
+        waste_percent(workload, OurHeap{heap}, footprint, TlsfHeap::control_bytes(region.size));
     must(heap.check() == Status::ok, "verify the heap");
-    double asked = 0;
-    for (std::size_t slot = 0; slot < blocks.size(); ++slot)
-        asked += blocks[slot] != nullptr ? sizes[slot] : 0;
-    const auto taken = static_cast<double>(heap.stats().live_bytes + TlsfHeap::control_bytes(region.size));
-    return (taken / asked - 1) * 100;
+    return percent;
 }
 
 double classic_waste_percent(const VariableWorkload& workload, const TlsfPeer& peer, MemoryBlock region) {
-    ClassicHeap heap{&peer, peer.create_with_pool(region.data, region.size)};
-    std::vector<void*> blocks;
-    std::vector<std::uint32_t> sizes;
-    must(replay(workload, heap, blocks, sizes) == workload.steps.size(), "fill the heap");
-    double asked = 0;
-    auto taken = static_cast<double>(peer.control_size());
-    for (std::size_t slot = 0; slot < blocks.size(); ++slot) {
-        if (blocks[slot] == nullptr) continue;
-        asked += sizes[slot];
-        taken += static_cast<double>(peer.block_size(blocks[slot]) + peer.block_overhead());
-    }
-    return (taken / asked - 1) * 100;
+    const ClassicHeap heap{&peer, peer.create_with_pool(region.data, region.size)};
+    const auto footprint = [&](void* block, std::size_t) {
+        return peer.block_size(block) + peer.block_overhead();
+    };
+    return waste_percent(workload, heap, footprint, peer.control_size());
 }
 
 }  // namespace
@@ -102,7 +122,7 @@ void measure_tlsf_space(Session& session) {
     needed.ours(known(ours.times_live, ours.region_bytes))
         .operations(1)
         .bar(ratio_at_most(kFragmentationBar));
-    Case wasted = session.measure("tlsf: waste inside blocks and control", kPercent);
+    Case wasted = session.measure("tlsf: waste in blocks and control", kPercent);
     wasted.ours(known(our_waste_percent(workload, room.sub(0, ours.region_bytes)), ours.region_bytes))
         .operations(1)
         .bar(value_at_most(kWasteBarPercent));

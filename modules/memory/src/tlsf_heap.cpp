@@ -1,112 +1,18 @@
 #include <ouro/base/align.hpp>
 #include <ouro/memory/tlsf_heap.hpp>
 
-#include <algorithm>
-#include <new>
-
 namespace ouro {
 namespace {
 
 // How many blocks are looked at where nothing promises a fit: bounds on the time of a call.
 constexpr int kScarceSteps = 64;
-constexpr int kLowerLevels = 3;
 constexpr int kAlignedSteps = 8;
+// How many levels above are compared for a block that lies lower.
+constexpr int kLowerLevels = 3;
 // Zones of the class that holds blocks both smaller and larger than asked, tried before the classes above.
 constexpr int kProbes = 2;
-constexpr std::uint32_t kMaxZoneBits = 6;
-// Images of so many units (a power of two of them) and less are one zone.
-constexpr std::uint32_t kOneZoneBits = 17;
 
 }  // namespace
-
-TlsfHeap::Layout TlsfHeap::layout_of(std::uint64_t image_bytes) noexcept {
-    Layout layout{};
-    layout.capacity_units = static_cast<std::uint32_t>(image_bytes / kUnit);
-    layout.level_count = class_of(layout.capacity_units) / kSlots + 1;
-    const auto width = static_cast<std::uint32_t>(std::bit_width(layout.capacity_units));
-    layout.zone_bits = std::min(width - std::min(width, kOneZoneBits), kMaxZoneBits);
-    const std::uint64_t classes = std::uint64_t{layout.level_count} * kSlots;
-    const std::uint64_t zones_end = sizeof(TlsfHeap) + classes * sizeof(std::uint64_t);
-    layout.slots_unit = static_cast<std::uint32_t>(units_of<std::uint64_t>(zones_end, kUnit));
-    const std::uint64_t slots = std::uint64_t{layout.level_count} << layout.zone_bits;
-    layout.heads_unit = layout.slots_unit + static_cast<std::uint32_t>(units_of<std::uint64_t>(
-                                                slots * sizeof(std::uint32_t), kUnit));
-    const std::uint64_t heads = classes << layout.zone_bits;
-    layout.bits_unit = layout.heads_unit + static_cast<std::uint32_t>(
-                                               units_of<std::uint64_t>(heads * sizeof(std::uint32_t), kUnit));
-    // One bit more than units, so that whoever asks for the unit behind the last block finds it unmarked.
-    const std::uint64_t words = layout.capacity_units / 64 + std::uint64_t{1};
-    layout.first_unit = layout.bits_unit + static_cast<std::uint32_t>(
-                                               units_of<std::uint64_t>(words * sizeof(std::uint64_t), kUnit));
-    return layout;
-}
-
-std::size_t TlsfHeap::control_bytes(std::size_t image_bytes) noexcept {
-    return bytes_of(layout_of(std::min<std::uint64_t>(image_bytes, kMaxBytes)).first_unit);
-}
-
-Expected<std::size_t> TlsfHeap::image_bytes_for(std::size_t size, std::size_t alignment) noexcept {
-    if (const Status asked = check_allocation(size, alignment); asked != Status::ok) return asked;
-    // Twice the slack that a search by class can ask for, and what the alignment may skip.
-    const auto slack = checked_add(size / kSlots * 2 + 2 * kUnit, alignment);
-    const auto blocks = slack ? checked_add(size, *slack) : slack;
-    const auto whole = blocks ? checked_add(*blocks, *blocks / 64) : blocks;
-    if (!whole) return whole;
-    return checked_add(*whole, control_bytes(*whole) + kUnit);
-}
-
-TlsfHeap::TlsfHeap(const Layout& layout) noexcept
-    : capacity_units_(layout.capacity_units),
-      first_unit_(layout.first_unit),
-      end_unit_(layout.first_unit),
-      slots_unit_(layout.slots_unit),
-      heads_unit_(layout.heads_unit),
-      bits_unit_(layout.bits_unit),
-      level_count_(layout.level_count),
-      zone_bits_(layout.zone_bits),
-      zone_shift_(static_cast<std::uint32_t>(std::bit_width(layout.capacity_units)) - layout.zone_bits),
-      quick_limit_units_(std::min(layout.capacity_units / kQuickShare, kMaxQuickUnits)) {}
-
-Expected<TlsfHeap*> TlsfHeap::create_in(MemoryBlock image, std::size_t usable_bytes) noexcept {
-    if (!is_aligned(image.data, kUnit)) return Status::bad_alignment;
-    const std::uint64_t image_bytes = image.size;
-    if (image_bytes > kMaxBytes || usable_bytes > image.size) return Status::out_of_range;
-    const Layout layout = layout_of(image_bytes);
-    if (usable_bytes < bytes_of(layout.first_unit)) return Status::out_of_range;
-    std::memset(image.data, 0, bytes_of(layout.first_unit));
-    auto* heap = new (image.data) TlsfHeap(layout);
-    const Expected<void> grown = heap->grow(usable_bytes);
-    if (!grown) return grown.status();
-    return heap;
-}
-
-Expected<TlsfHeap*> TlsfHeap::open(MemoryBlock image) noexcept {
-    if (!is_aligned(image.data, kUnit)) return Status::bad_alignment;
-    if (const Status status = check(image); status != Status::ok) return status;
-    return std::launder(reinterpret_cast<TlsfHeap*>(image.data));
-}
-
-Expected<void> TlsfHeap::grow(std::size_t usable_bytes) noexcept {
-    if (usable_bytes > bytes_of(capacity_units_) + kUnit - 1) return Status::out_of_range;
-    const auto new_end = static_cast<std::uint32_t>(usable_bytes / kUnit);
-    if (new_end <= end_unit_) return {};
-    const std::uint32_t old_end = end_unit_;
-    end_unit_ = new_end;
-    taken_units_ += new_end - old_end;
-    give(old_end, new_end - old_end);
-    return {};
-}
-
-std::size_t TlsfHeap::shrink() noexcept {
-    flush_quick();
-    if (end_unit_ > first_unit_ && is_marked(end_unit_ - 1)) {
-        const std::uint32_t units = units_before(end_unit_);
-        remove(end_unit_ - units, units);
-        end_unit_ -= units;
-        taken_units_ -= units;
-    }
-    return bytes_of(end_unit_);
-}
 
 void TlsfHeap::note_filled(std::uint32_t index, std::uint32_t zone) noexcept {
     const std::uint32_t level = index / kSlots;
@@ -387,79 +293,6 @@ Expected<MemoryBlock> TlsfHeap::allocate_unusual(std::size_t size, std::size_t a
     take_part(unit, skipped, units);
     ++allocations_;
     return block_at(unit + skipped, units);
-}
-
-bool TlsfHeap::grow_behind(std::uint32_t unit, std::uint32_t old_units, std::uint32_t units) noexcept {
-    const std::uint32_t behind = unit + old_units;
-    const std::uint32_t more = units - old_units;
-    if (!is_marked(behind) || load(behind, kUnits) < more) return false;
-    take_part(behind, 0, more);
-    return true;
-}
-
-// Over the free memory before the block and, where there is some, behind it.
-Expected<MemoryBlock> TlsfHeap::slide_down(MemoryBlock block, std::uint32_t units,
-                                           std::size_t alignment) noexcept {
-    const std::uint32_t unit = unit_of(block.data);
-    const auto old_units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
-    if (!is_marked(unit - 1)) return Status::capacity_exhausted;
-    const std::uint32_t before = units_before(unit);
-    const std::uint32_t start = unit - before;
-    const std::uint32_t skipped = skip_to_alignment(start, alignment);
-    const std::uint32_t end = unit + old_units;
-    const std::uint32_t behind = is_marked(end) ? load(end, kUnits) : 0;
-    const std::uint32_t have = before + old_units + behind;
-    if (skipped >= before || have - skipped < units) return Status::capacity_exhausted;
-    remove(start, before);
-    if (behind != 0) remove(end, behind);
-    const std::uint32_t target = start + skipped;
-    std::memmove(at(target), block.data, block.size);
-    if (skipped != 0) insert(start, skipped);
-    if (have - skipped > units) insert(target + units, have - skipped - units);
-    return block_at(target, units);
-}
-
-Expected<MemoryBlock> TlsfHeap::reallocate(MemoryBlock block, std::size_t new_size,
-                                           std::size_t alignment) noexcept {
-    if (block.is_null()) return allocate(new_size, alignment);
-    if (const Status asked = check_allocation(new_size, alignment); asked != Status::ok) return asked;
-    if (new_size > kMaxRequest) return Status::size_overflow;
-    const std::uint32_t unit = unit_of(block.data);
-    const auto old_units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
-    const auto units = static_cast<std::uint32_t>((new_size + kUnit - 1) / kUnit);
-    OURO_DEBUG_ASSERT(holds(unit, old_units), "the block is not of this heap");
-    if (units <= old_units) {
-        if (units < old_units) {
-            note_peak();
-            give(unit + units, old_units - units);
-        }
-        return block_at(unit, units);
-    }
-    if (grow_behind(unit, old_units, units)) {
-        ++grown_in_place_;
-        return block_at(unit, units);
-    }
-    if (const auto slid = slide_down(block, units, alignment)) {
-        ++slid_down_;
-        return slid;
-    }
-    const auto moved = allocate(new_size, alignment);
-    if (!moved) return moved;
-    std::memcpy(moved->data, block.data, block.size);
-    deallocate(block);
-    ++moved_;
-    return moved;
-}
-
-TlsfHeap::Stats TlsfHeap::stats() const noexcept {
-    const std::uint32_t live_units = taken_units_ - quick_units_;
-    return {.live_bytes = std::uint64_t{live_units} * kUnit,
-            .peak_bytes = std::uint64_t{std::max(live_units, peak_units_)} * kUnit,
-            .live_blocks = allocations_ - deallocations_,
-            .allocations = allocations_,
-            .grown_in_place = grown_in_place_,
-            .slid_down = slid_down_,
-            .moved = moved_};
 }
 
 }  // namespace ouro

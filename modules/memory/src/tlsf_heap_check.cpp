@@ -75,8 +75,7 @@ private:
             if (heap_.slots_of(level, zone) != slots) return false;
             if ((slots != 0) != ((heap_.zone_sets_[level] >> zone & 1) != 0)) return false;
         }
-        return heap_.zone_bits_ == 6 ||
-               heap_.zone_sets_[level] >> (std::uint32_t{1} << heap_.zone_bits_) == 0;
+        return (heap_.zone_sets_[level] & ~low_mask<std::uint64_t>(1U << heap_.zone_bits_)) == 0;
     }
 
     [[nodiscard]] bool walk_class(std::uint32_t index) noexcept {
