@@ -15,7 +15,7 @@ constexpr const char* kHelp =
     "OUROBOROS_MALLOC: words separated by commas\n"
     "  help             this text\n"
     "  stats            a report to standard error when the program ends\n"
-    "  purge=<size>     keep at most this much free memory, beyond a quarter of what is in use (32M);\n"
+    "  purge=<size>     keep at most this much free memory, beyond as much as is in use (32M);\n"
     "                   a number with K, M or G, or 0 to return all of it at once\n";
 
 // The words are cut out of the variable by position: there is no heap to copy them to yet.

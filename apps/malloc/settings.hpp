@@ -6,7 +6,7 @@
 namespace ouro::process_heap {
 
 struct Settings {
-    // Free memory above this, beyond a quarter of what is in use, is returned to the system at once.
+    // Free memory above this, beyond as much as is in use, is returned to the system at once.
     std::size_t purge_bytes = std::size_t{32} << 20;
     bool statistics_at_exit = false;
 };
