@@ -70,15 +70,19 @@ ResourceModel::Limits random_limits(const Composition& built, std::size_t bytes,
     return limits;
 }
 
-// Random calls until the operations are done, or until a resource that frees nothing is full. Returns how
-// many it did.
-std::uint64_t run_round(const std::string& text, std::uint64_t seed, std::uint64_t operations) {
+struct Done {
+    std::uint64_t operations = 0;
+    std::uint64_t refusals = 0;
+};
+
+// Random calls until the operations are done, or until a resource that frees nothing is full.
+Done run_round(const std::string& text, std::uint64_t seed, std::uint64_t operations) {
     constexpr std::uint64_t kChecks = 8;
     constexpr std::size_t kFull = 100;
     Random shape(seed, 1);
     const std::size_t bytes = one_of(shape, std::array{kKibibyte, 4 * kKibibyte}) * kKibibyte;
     Composition built(text, bytes);
-    if (!built.is_built()) return operations;
+    if (!built.is_built()) return {};
     const bool frees_blocks = built.resource().info().frees_blocks;
     ResourceModel model(built.resource(), random_limits(built, bytes, shape), seed);
     std::uint64_t done = 0;
@@ -86,28 +90,31 @@ std::uint64_t run_round(const std::string& text, std::uint64_t seed, std::uint64
         model.step();
         ++done;
         EXPECT_TRUE(done % (kRoundOperations / kChecks) != 0 || built.resource().check() == Status::ok);
-        if (testing::Test::HasFailure()) return done;
+        if (testing::Test::HasFailure()) return {};
     }
     model.verify_all();
     model.free_all();
     EXPECT_EQ(built.resource().check(), Status::ok);
-    return done;
+    return {done, model.refusals()};
 }
 
 // The composition for a seed is its own for each round of the random ones.
 template <class TextFor>
 void run_case(std::uint64_t seed, std::uint64_t seed_step, TextFor text_for) {
     const std::uint64_t share = share_of_operations();
-    std::uint64_t done = 0;
+    Done all;
     std::uint64_t rounds = 0;
-    for (; done < share; ++rounds, seed += seed_step) {
+    for (; all.operations < share; ++rounds, seed += seed_step) {
         const std::string text = text_for(seed);
         SCOPED_TRACE(text + ", OURO_TEST_SEED=" + std::to_string(seed));
-        done += run_round(text, seed, std::min(kRoundOperations, share - done));
+        const Done done = run_round(text, seed, std::min(kRoundOperations, share - all.operations));
+        all.operations += done.operations;
+        all.refusals += done.refusals;
         if (testing::Test::HasFailure()) return;
     }
-    std::printf("%llu operations in %llu rounds\n", static_cast<unsigned long long>(done),
-                static_cast<unsigned long long>(rounds));
+    std::printf("%llu operations in %llu rounds, %llu refused\n",
+                static_cast<unsigned long long>(all.operations), static_cast<unsigned long long>(rounds),
+                static_cast<unsigned long long>(all.refusals));
 }
 
 class Campaign : public testing::TestWithParam<std::string> {};

@@ -69,7 +69,7 @@ void ResourceModel::verify_all() const {
 
 bool ResourceModel::is_refusal(Status status) const {
     return status == Status::capacity_exhausted || status == Status::out_of_memory ||
-           status == limits_.other_refusal;
+           status == Status::out_of_address_space || status == limits_.other_refusal;
 }
 
 MemoryBlock ResourceModel::as_returned(const Live& live) {
@@ -96,11 +96,12 @@ void ResourceModel::allocate() {
         alignment *= 2;
     const auto block = resource_.allocate(size, alignment);
     if (!block) {
+        ++refusals_in_a_row_;
         ++refusals_;
         ASSERT_TRUE(is_refusal(block.status())) << status_name(block.status());
         return;
     }
-    refusals_ = 0;
+    refusals_in_a_row_ = 0;
     const Live live{*block, size, alignment, next_stamp_++};
     verify_new(live);
     fill(live);

@@ -25,7 +25,7 @@ public:
         bool newest_only = false;
         // False for a resource that cannot tell its addresses.
         bool asks_owner = true;
-        // What a refused call may say beside capacity_exhausted and out_of_memory.
+        // What a refused call may say beside that memory, addresses or capacity ran out.
         Status other_refusal = Status::capacity_exhausted;
     };
 
@@ -42,8 +42,9 @@ public:
     void verify_all() const;
 
     [[nodiscard]] std::size_t live_blocks() const { return blocks_.size(); }
-    // How many allocations failed since the last that was served.
-    [[nodiscard]] std::size_t refusals_in_a_row() const { return refusals_; }
+    // How many allocations failed since the last that was served, and in all.
+    [[nodiscard]] std::size_t refusals_in_a_row() const { return refusals_in_a_row_; }
+    [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
 
 private:
     struct Live {
@@ -71,7 +72,8 @@ private:
     Random random_;
     std::vector<Live> blocks_;
     std::uint32_t next_stamp_ = 1;
-    std::size_t refusals_ = 0;
+    std::size_t refusals_in_a_row_ = 0;
+    std::uint64_t refusals_ = 0;
 };
 
 }  // namespace ouro::testing_support

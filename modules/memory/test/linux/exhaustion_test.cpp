@@ -117,59 +117,93 @@ bool limit_addresses(std::size_t more_bytes) {
 }
 
 bool is_exhaustion(Status status) {
-    return status == Status::capacity_exhausted || status == Status::out_of_memory;
+    return status == Status::capacity_exhausted || status == Status::out_of_memory ||
+           status == Status::out_of_address_space;
 }
 
-// Takes all that one resource gives while the process has too few addresses for what it may hold.
-int use_up(MemoryResource& resource, std::size_t most_blocks) {
+// What the child tells by its exit code.
+enum class Outcome : int {
+    good,
+    no_limit,
+    never_ran_out,
+    ran_out_at_once,
+    others_damaged,
+    not_usable_again,
+    wrong_status,
+    damaged_when_full,
+};
+
+constexpr auto kStayUnbuilt = Composition::WhenRefused::stay_unbuilt;
+constexpr std::size_t kPartBytes = 2 * kMebibyte;
+
+// The addresses that one composition takes at its creation and for its first block.
+std::size_t appetite_of(const std::string& text) {
+    const std::size_t before = address_space_in_use();
+    Composition built(text, kPartBytes, kStayUnbuilt);
+    if (!built.is_built() || !built.resource().allocate(kMebibyte, 16)) return 0;
+    return address_space_in_use() - before;
+}
+
+// Takes all that one resource gives, when the process has fewer addresses than it may hold.
+Outcome use_up(MemoryResource& resource, std::size_t bytes) {
     std::vector<MemoryBlock> blocks;
-    blocks.reserve(most_blocks);
     Status status = Status::ok;
-    while (status == Status::ok && blocks.size() < most_blocks) {
+    while (status == Status::ok && blocks.size() <= bytes / kMebibyte) {
         const auto block = resource.allocate(kMebibyte, 16);
         status = block.status();
-        if (block) blocks.push_back(*block);
-        if (block) block->data[block->size - 1] = std::byte{1};
+        if (!block) break;
+        block->data[0] = std::byte{1};
+        blocks.push_back(*block);
     }
-    if (!is_exhaustion(status)) return 11;
+    if (!is_exhaustion(status)) return Outcome::wrong_status;
     for (; !blocks.empty(); blocks.pop_back())
         resource.deallocate(blocks.back(), 16);
-    return resource.check() == Status::ok ? 0 : 12;
+    return resource.check() == Status::ok ? Outcome::good : Outcome::damaged_when_full;
 }
 
-int build_without_addresses(const std::string& text) {
-    constexpr std::size_t kMost = 400;
+// As many as there are addresses for; each that was built goes on working.
+Outcome build_many(const std::string& text, std::size_t most) {
     std::vector<std::unique_ptr<Composition>> all;
-    all.reserve(kMost);
-    if (!limit_addresses(256 * kMebibyte)) return 1;
-    constexpr auto kStayUnbuilt = Composition::WhenRefused::stay_unbuilt;
-    do {
-        all.push_back(std::make_unique<Composition>(text, 2 * kMebibyte, kStayUnbuilt));
-        if (!all.back()->is_built()) break;
+    for (bool has_room = true; has_room;) {
+        if (all.size() == most) return Outcome::never_ran_out;
+        all.push_back(std::make_unique<Composition>(text, kPartBytes, kStayUnbuilt));
         // Some take addresses only as they need them.
-        if (!all.back()->resource().allocate(kMebibyte, 16)) break;
-    } while (all.size() < kMost);
-    if (all.size() == kMost) return 2;
-    if (all.size() < 2) return 3;
+        const auto block = all.back()->is_built() ? all.back()->resource().allocate(kMebibyte, 16)
+                                                  : ouro::Expected<MemoryBlock>(Status::out_of_memory);
+        if (!is_exhaustion(block.status()) && !block) return Outcome::wrong_status;
+        has_room = block.status() == Status::ok;
+    }
     all.pop_back();
+    if (all.empty()) return Outcome::ran_out_at_once;
     for (const auto& built : all) {
-        if (built->resource().check() != Status::ok) return 4;
+        if (built->resource().check() != Status::ok) return Outcome::others_damaged;
         if (const auto block = built->resource().allocate(100, 16)) built->resource().deallocate(*block, 16);
     }
-    all.clear();
-    Composition large(text, 1024 * kMebibyte, kStayUnbuilt);
-    if (large.is_built()) {
-        if (const int outcome = use_up(large.resource(), 1100); outcome != 0) return outcome;
+    return Outcome::good;
+}
+
+Outcome run_out_of_addresses(const std::string& text) {
+    constexpr std::size_t kRoomFor = 10;
+    const std::size_t appetite = appetite_of(text);
+    const std::size_t room = kRoomFor * appetite + 16 * kMebibyte;
+    if (appetite == 0 || !limit_addresses(room)) return Outcome::no_limit;
+    Outcome outcome = build_many(text, 10 * kRoomFor);
+    if (outcome != Outcome::good) return outcome;
+    // Where room is for gigabytes of records, filling it with memory would take too much of that.
+    constexpr std::size_t kMostToFill = 1024 * kMebibyte;
+    if (room < kMostToFill) {
+        Composition large(text, 2 * room, kStayUnbuilt);
+        if (large.is_built()) outcome = use_up(large.resource(), 2 * room);
+        if (outcome != Outcome::good) return outcome;
     }
-    const Composition again(text, 2 * kMebibyte, kStayUnbuilt);
-    return again.is_built() ? 0 : 5;
+    const Composition again(text, kPartBytes, kStayUnbuilt);
+    return again.is_built() ? Outcome::good : Outcome::not_usable_again;
 }
 
 TEST_P(Exhaustion, TooFewAddressesAreAStatus) {
     const std::string text = GetParam();
-    EXPECT_EQ(run_in_child([&] { return build_without_addresses(text); }), 0)
-        << "1: no limit; 2: it never ran out; 3: it ran out at once; 4: one that was there is damaged;\n"
-           "5: what was given back is not usable; 11: the status says something else; 12: damaged when full";
+    const int outcome = run_in_child([&] { return static_cast<int>(run_out_of_addresses(text)); });
+    EXPECT_EQ(static_cast<Outcome>(outcome), Outcome::good);
 }
 
 INSTANTIATE_TEST_SUITE_P(Compositions, Exhaustion, testing::ValuesIn(composition_table()),
