@@ -89,7 +89,10 @@ Done run_round(const std::string& text, std::uint64_t seed, std::uint64_t operat
     while (done < operations && (frees_blocks || model.refusals_in_a_row() < kFull)) {
         model.step();
         ++done;
-        EXPECT_TRUE(done % (kRoundOperations / kChecks) != 0 || built.resource().check() == Status::ok);
+        if (done % (kRoundOperations / kChecks) == 0) {
+            EXPECT_EQ(built.resource().check(), Status::ok);
+            model.verify_all();
+        }
         if (testing::Test::HasFailure()) return {};
     }
     model.verify_all();
