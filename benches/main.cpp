@@ -1,6 +1,7 @@
 #include "harness/machine.hpp"
 #include "harness/report.hpp"
 #include "harness/session.hpp"
+#include "harness/static_tls.hpp"
 #include "harness/suite.hpp"
 
 #include <ouro/os/thread.hpp>
@@ -80,6 +81,7 @@ void run_suites(const Arguments& arguments) {
 }  // namespace
 
 int main(int argument_count, char** argument_values) {
+    make_room_for_loaded_libraries(argument_values);
     CLI::App app("Measures Ouroboros beside its peers and beside what the machine can do at best.",
                  "ouro-bench");
     Arguments arguments;

@@ -10,6 +10,25 @@ target_compile_options(ouro_contract INTERFACE -ffp-contract=off)
 # The library has no type information; a user's UndefinedBehaviorSanitizer would look for it and fail to link.
 target_compile_options(ouro_contract INTERFACE -fno-sanitize=vptr)
 target_compile_definitions(ouro_contract INTERFACE OURO_ASSERT_LEVEL=${OURO_ASSERT_LEVEL})
+
+# A number, because the preprocessor compares no words.
+set(ouro_hardening_tiers off checked hardened)
+list(FIND ouro_hardening_tiers "${OURO_HARDENING}" OURO_HARDENING_TIER)
+if(OURO_HARDENING_TIER EQUAL -1)
+  message(FATAL_ERROR "OURO_HARDENING is '${OURO_HARDENING}'; it can be off, checked or hardened")
+endif()
+target_compile_definitions(ouro_contract INTERFACE OURO_HARDENING=${OURO_HARDENING_TIER})
+
+set(ouro_pc_definitions "-DOURO_ASSERT_LEVEL=${OURO_ASSERT_LEVEL} -DOURO_HARDENING=${OURO_HARDENING_TIER}")
+if(OURO_VALGRIND)
+  find_path(OURO_VALGRIND_INCLUDE valgrind/memcheck.h)
+  if(OURO_VALGRIND_INCLUDE)
+    target_compile_definitions(ouro_contract INTERFACE OURO_VALGRIND=1)
+    string(APPEND ouro_pc_definitions " -DOURO_VALGRIND=1")
+  else()
+    message(WARNING "OURO_VALGRIND is on, but valgrind/memcheck.h was not found: allocators tell Valgrind nothing")
+  endif()
+endif()
 set_target_properties(ouro_contract PROPERTIES EXPORT_NAME contract)
 add_library(ouroboros::contract ALIAS ouro_contract)
 

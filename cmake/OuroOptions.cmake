@@ -9,6 +9,12 @@ option(OURO_WARNINGS_AS_ERRORS "Turn warnings into errors" ${PROJECT_IS_TOP_LEVE
 option(OURO_FAULT_INJECTION "Let tests make any operating-system call fail" OFF)
 
 set(OURO_ASSERT_LEVEL "0" CACHE STRING "0: always-on asserts only, 1: debug asserts too, 2: expensive ones too")
+set(OURO_DEFAULT_ALIGNMENT "16" CACHE STRING "What allocations are aligned to when nothing is said: 16, 32 or 64")
+set_property(CACHE OURO_DEFAULT_ALIGNMENT PROPERTY STRINGS 16 32 64)
+option(OURO_HUGE_PAGES "Let large arenas ask for huge pages unless told otherwise" OFF)
+set(OURO_HARDENING "off" CACHE STRING "What GuardedAllocator does unless told otherwise: off, checked or hardened")
+set_property(CACHE OURO_HARDENING PROPERTY STRINGS off checked hardened)
+option(OURO_VALGRIND "Tell Valgrind what the allocators hand out (needs its headers, here and in users' builds)" OFF)
 set(OURO_SANITIZERS "" CACHE STRING "Sanitizers to build with, as in -fsanitize=")
 set(OURO_TEST_KINDS "unit;concurrent;golden;project" CACHE STRING "Which kinds of tests to build and register")
 

@@ -1,7 +1,9 @@
 #include "harness/case.hpp"
 
 #include "harness/pinning.hpp"
+#include "harness/report.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -33,6 +35,12 @@ Case& Case::missing_peer(std::string name, std::string how_to_get_it) {
     return *this;
 }
 
+Case& Case::against_the_best(std::vector<std::string> and_always) {
+    best_only_ = true;
+    always_shown_ = std::move(and_always);
+    return *this;
+}
+
 Case& Case::bound(std::string name, Work work) {
     common_.bound_name = name;
     bound_ = add_candidate(std::move(name), std::move(work));
@@ -51,6 +59,11 @@ Case& Case::note(std::string text) {
 
 Case& Case::operations(std::uint64_t count) {
     plan_.operations = count;
+    return *this;
+}
+
+Case& Case::rounds_at_most(unsigned count) {
+    plan_.rounds = std::min(plan_.rounds, count);
     return *this;
 }
 
@@ -101,6 +114,43 @@ Row Case::row_against(const Peer& peer, const std::vector<Outcome>& outcomes) co
     return row;
 }
 
+const Case::Peer* Case::best_peer(const std::vector<Outcome>& outcomes) const {
+    const Peer* best = nullptr;
+    for (const Peer& peer : peers_) {
+        if (!peer.candidate) continue;
+        if (best == nullptr || outcomes[*peer.candidate].ns < outcomes[*best->candidate].ns) best = &peer;
+    }
+    return best;
+}
+
+std::string Case::figures_beside(const Peer* best, const std::vector<Outcome>& outcomes) const {
+    std::string figures;
+    std::string missing;
+    for (const Peer& peer : peers_) {
+        if (&peer == best) continue;
+        std::string& list = peer.candidate ? figures : missing;
+        list += (list.empty() ? "" : ", ") + peer.name;
+        if (peer.candidate)
+            list += " " + peer.version + " " + short_number(unit_.value_of(outcomes[*peer.candidate].ns));
+    }
+    if (!figures.empty()) figures.insert(0, "others: ");
+    if (!missing.empty()) figures += (figures.empty() ? "not here: " : "; not here: ") + missing;
+    return figures;
+}
+
+void Case::add_rows_against_the_best(const std::vector<Outcome>& outcomes) {
+    const Peer* best = best_peer(outcomes);
+    Row row = row_against(best != nullptr ? *best : Peer(), outcomes);
+    const std::string beside = figures_beside(best, outcomes);
+    if (!beside.empty()) row.note += (row.note.empty() ? "" : "; ") + beside;
+    session_.add_row(std::move(row));
+    for (const Peer& peer : peers_) {
+        const bool named =
+            std::find(always_shown_.begin(), always_shown_.end(), peer.name) != always_shown_.end();
+        if (named && &peer != best) session_.add_row(row_against(peer, outcomes));
+    }
+}
+
 void Case::run() {
     std::vector<Outcome> outcomes;
     try {
@@ -108,6 +158,7 @@ void Case::run() {
     } catch (const std::runtime_error& error) {
         throw std::runtime_error(common_.label.suite + ": " + common_.label.name + ": " + error.what());
     }
+    if (best_only_) return add_rows_against_the_best(outcomes);
     if (peers_.empty()) session_.add_row(row_against({}, outcomes));
     for (const Peer& peer : peers_)
         session_.add_row(row_against(peer, outcomes));

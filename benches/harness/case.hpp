@@ -5,6 +5,7 @@
 #include "harness/session.hpp"
 #include "harness/unit.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,12 +31,17 @@ public:
     Case& peer(std::string name, std::string version, Work work, std::optional<Bar> own_bar = {});
     // A peer that is not on this machine: its row says so, and whether the bar is met is unknown.
     Case& missing_peer(std::string name, std::string how_to_get_it);
+    // Instead of a row a peer: one against the fastest of them, with the others' figures in its note, and one
+    // each against those named here. What a bar says of "the best peer" is judged by the first.
+    Case& against_the_best(std::vector<std::string> and_always);
     Case& bound(std::string name, Work work);
     Case& bar(const Bar& bar);
     Case& note(std::string text);
 
     // So many operations in each round, instead of as many as fit its time.
     Case& operations(std::uint64_t count);
+    // Fewer rounds than usual, for work that takes long.
+    Case& rounds_at_most(unsigned count);
     Case& median();
     // The candidates rightly compute different things.
     Case& different_results();
@@ -59,6 +65,10 @@ private:
     [[nodiscard]] std::vector<Outcome> measure_candidates() const;
     [[nodiscard]] Row row_against(const Peer& peer, const std::vector<Outcome>& outcomes) const;
     [[nodiscard]] std::string statistic_text() const;
+    // Null when no peer was measured.
+    [[nodiscard]] const Peer* best_peer(const std::vector<Outcome>& outcomes) const;
+    [[nodiscard]] std::string figures_beside(const Peer* best, const std::vector<Outcome>& outcomes) const;
+    void add_rows_against_the_best(const std::vector<Outcome>& outcomes);
     std::size_t add_candidate(std::string name, Work work);
 
     Session& session_;
@@ -70,6 +80,8 @@ private:
     std::optional<std::size_t> ours_;
     std::optional<std::size_t> bound_;
     std::vector<Peer> peers_;
+    bool best_only_ = false;
+    std::vector<std::string> always_shown_;
 };
 
 }  // namespace ouro::bench

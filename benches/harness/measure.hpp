@@ -36,6 +36,9 @@ public:
     }
     // For a time that was taken elsewhere.
     void add_time(double nanoseconds) noexcept { elapsed_ns_ += nanoseconds; }
+    // For a figure that is no time, such as bytes: shown as it is when the unit is a plain one and the case
+    // has one operation.
+    void add_figure(double figure) noexcept { elapsed_ns_ += figure; }
 
     // What the work computed. Must be equal in every round and, unless the case says otherwise, for every
     // candidate: proof that the same work was done.

@@ -8,32 +8,33 @@ namespace ouro::bench {
 namespace {
 
 PeerLibrary open_library(const std::string& file) {
-    void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    return handle != nullptr ? PeerLibrary(handle) : PeerLibrary();
+    return PeerLibrary(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND | RTLD_NODELETE));
 }
 
 }  // namespace
 
-PeerLibrary::PeerLibrary(void* handle)
-    : handle_(handle, [](void* opened) {
-          if (opened != nullptr) ::dlclose(opened);
-      }) {}
-
 void* PeerLibrary::symbol(const char* name) const noexcept {
-    return handle_ != nullptr ? ::dlsym(handle_.get(), name) : nullptr;
+    return handle_ != nullptr ? ::dlsym(handle_, name) : nullptr;
+}
+
+PeerLibrary PeerFolder::load_from_folder(const std::string& file, std::string_view name) const {
+    if (folder_.empty()) return {};
+    for (const auto& place : {folder_ / file, folder_ / "lib" / file, folder_ / std::string(name) / file}) {
+        if (!std::filesystem::exists(place)) continue;
+        const PeerLibrary library = open_library(std::filesystem::absolute(place).string());
+        if (library.is_loaded()) return library;
+    }
+    return {};
 }
 
 PeerLibrary PeerFolder::load(std::string_view name, std::string_view interface_number) const {
     const std::string file = "lib" + std::string(name) + ".so";
-    if (!folder_.empty()) {
-        for (const auto& place :
-             {folder_ / file, folder_ / "lib" / file, folder_ / std::string(name) / file}) {
-            if (!std::filesystem::exists(place)) continue;
-            PeerLibrary library = open_library(std::filesystem::absolute(place).string());
-            if (library.is_loaded()) return library;
-        }
+    const std::string numbered = interface_number.empty() ? file : file + "." + std::string(interface_number);
+    for (const std::string& wanted : {numbered, file}) {
+        const PeerLibrary library = load_from_folder(wanted, name);
+        if (library.is_loaded()) return library;
     }
-    return open_library(interface_number.empty() ? file : file + "." + std::string(interface_number));
+    return open_library(numbered);
 }
 
 std::string kernel_version() {

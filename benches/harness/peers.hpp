@@ -1,17 +1,18 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 
 namespace ouro::bench {
 
-// A shared library of a peer, closed with the last copy. Empty when it was not found.
+// A shared library of a peer. Empty when it was not found. It stays loaded until the process ends, for
+// allocators leave callbacks behind in every thread that used them. Its symbols replace nobody's, and it uses
+// its own before the program's: an allocator that calls free means its own.
 class PeerLibrary {
 public:
     PeerLibrary() = default;
-    explicit PeerLibrary(void* handle);
+    explicit PeerLibrary(void* handle) noexcept : handle_(handle) {}
 
     [[nodiscard]] bool is_loaded() const noexcept { return handle_ != nullptr; }
 
@@ -24,7 +25,7 @@ public:
 private:
     [[nodiscard]] void* symbol(const char* name) const noexcept;
 
-    std::shared_ptr<void> handle_;
+    void* handle_ = nullptr;
 };
 
 // Where the libraries to compare with are: the folder of --peers, and behind it the system's own.
@@ -33,11 +34,14 @@ public:
     PeerFolder() = default;
     explicit PeerFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    // Loads lib<name>.so from the folder, its lib/ or its <name>/, else from the system (with the number of
-    // the interface appended there, e.g. libz.so.1, since the plain name belongs to development packages).
+    // Loads lib<name>.so from the folder, its lib/ or its <name>/, else from the system. With the number of
+    // an interface, e.g. libz.so.1, that file comes first in the folder, and it alone is looked for in the
+    // system, where the plain name belongs to development packages.
     [[nodiscard]] PeerLibrary load(std::string_view name, std::string_view interface_number = {}) const;
 
 private:
+    [[nodiscard]] PeerLibrary load_from_folder(const std::string& file, std::string_view name) const;
+
     std::filesystem::path folder_;
 };
 

@@ -11,6 +11,9 @@ namespace ouro::bench {
 
 inline constexpr std::size_t kTableColumns = 120;
 
+// Three digits that count, and never an exponent.
+[[nodiscard]] std::string short_number(double value);
+
 // The lines of the table, each at most kTableColumns wide and ended by a newline.
 [[nodiscard]] std::string table_machine(const Machine& machine);
 [[nodiscard]] std::string table_heading(const std::string& suite, const std::string& about);

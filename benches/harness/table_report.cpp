@@ -33,14 +33,8 @@ std::string line_of(const std::string (&cells)[kColumnCount]) {
     return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
-// Three digits that count, and never an exponent.
 std::string number(std::optional<double> value) {
-    if (!value) return "-";
-    const double size = *value < 0 ? -*value : *value;
-    const int decimals = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
-    char text[64];
-    std::snprintf(text, sizeof(text), "%.*f", decimals, *value);
-    return text;
+    return value ? short_number(*value) : "-";
 }
 
 std::string bar_text(const std::optional<Bar>& bar) {
@@ -93,6 +87,14 @@ std::string wrapped(const std::string& text) {
 }
 
 }  // namespace
+
+std::string short_number(double value) {
+    const double size = value < 0 ? -value : value;
+    const int decimals = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.*f", decimals, value);
+    return text;
+}
 
 std::string table_machine(const Machine& machine) {
     const std::string memory = number(static_cast<double>(machine.memory_bytes) / (1024.0 * 1024.0 * 1024.0));

@@ -21,6 +21,9 @@ struct Unit {
 inline constexpr Unit kNanoseconds{"ns", 1};
 inline constexpr Unit kMicroseconds{"us", 1e3};
 inline constexpr Unit kMilliseconds{"ms", 1e6};
+// For figures that are no times, see Round::add_figure.
+inline constexpr Unit kMebibytes{"MiB", 1024.0 * 1024.0};
+inline constexpr Unit kTimes{"x", 1};
 
 [[nodiscard]] constexpr Unit gigabytes_per_second(double bytes_per_operation) noexcept {
     return {"GB/s", 1, bytes_per_operation};

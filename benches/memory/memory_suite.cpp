@@ -1,12 +1,35 @@
 #include "memory/memory_suite.hpp"
 
+#include "harness/case.hpp"
 #include "harness/suite.hpp"
+#include "memory/malloc_peers.hpp"
 
 namespace ouro::bench {
 namespace {
 
+// Once for all cases, so that a peer's absence is seen in the results.
+void report_missing(Session& session, const MallocPeers& peers) {
+    for (const MissingPeer& peer : peers.missing)
+        session.measure("general purpose: " + peer.name, kNanoseconds)
+            .bar(ratio_at_most(1.0))
+            .unavailable(peer.how_to_get_it);
+}
+
 void run_memory(Session& session) {
     measure_frames(session);
+    const MallocPeers peers = find_malloc_peers(session.peers());
+    report_missing(session, peers);
+    measure_memory_cost(session, peers);
+    measure_small_objects(session, peers);
+    measure_latency(session, peers);
+    measure_cross_thread(session, peers);
+    measure_end_to_end(session, peers);
+    measure_pools(session);
+    measure_tlsf(session);
+    measure_tlsf_space(session);
+    measure_partitions(session);
+    measure_hardening(session);
+    measure_collections(session);
 }
 
 const RegisteredSuite kRegistered({"memory", "allocators beside those of others", run_memory});

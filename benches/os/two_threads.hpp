@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ouro/os/thread.hpp>
+#include "harness/patience.hpp"
 
 #include <atomic>
 #include <functional>
@@ -25,20 +25,23 @@ public:
         part_ = &part;
         asked_.fetch_add(1, std::memory_order_release);
         part(0);
-        while (done_.load(std::memory_order_acquire) != asked_.load(std::memory_order_relaxed))
-            os::spin_pause();
+        for (Patience patience;
+             done_.load(std::memory_order_acquire) != asked_.load(std::memory_order_relaxed);)
+            patience.wait();
     }
 
 private:
     void serve() {
+        Patience patience;
         unsigned served = 0;
         while (!stopping_) {
             if (asked_.load(std::memory_order_acquire) == served) {
-                os::spin_pause();
+                patience.wait();
                 continue;
             }
             (*part_)(1);
             done_.store(++served, std::memory_order_release);
+            patience = Patience();
         }
     }
 

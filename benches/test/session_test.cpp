@@ -49,6 +49,69 @@ TEST_F(SessionTest, EachPeerGivesARow) {
     EXPECT_DOUBLE_EQ(session_.rows()[1].bar.value().limit, 3);
 }
 
+TEST_F(SessionTest, TheBestPeerIsJudgedAndTheOthersAreMentioned) {
+    session_.measure("work", kNanoseconds)
+        .ours(taking(2))
+        .peer("slow", "1.0", taking(8), ratio_at_most(0.5))
+        .peer("fast", "2.0", taking(1))
+        .peer("middling", "3.0", taking(4))
+        .missing_peer("absent", "install it")
+        .bar(ratio_at_most(1))
+        .against_the_best({"slow"})
+        .operations(1)
+        .run();
+    ASSERT_EQ(session_.rows().size(), 2U);
+    const Row& best = session_.rows()[0];
+    EXPECT_EQ(best.peer, "fast");
+    EXPECT_EQ(best.met(), Met::no);
+    EXPECT_EQ(best.note, "others: slow 1.0 8.00, middling 3.0 4.00; not here: absent");
+    const Row& named = session_.rows()[1];
+    EXPECT_EQ(named.peer, "slow");
+    EXPECT_DOUBLE_EQ(named.bar.value().limit, 0.5);
+    EXPECT_EQ(named.met(), Met::yes);
+}
+
+TEST_F(SessionTest, ANamedPeerThatIsTheBestIsOneRow) {
+    session_.measure("work", kNanoseconds)
+        .ours(taking(2))
+        .peer("only", "1.0", taking(8))
+        .against_the_best({"only"})
+        .operations(1)
+        .run();
+    ASSERT_EQ(session_.rows().size(), 1U);
+    EXPECT_EQ(session_.rows()[0].note, "");
+}
+
+TEST_F(SessionTest, WithoutAnyMeasuredPeerTheBestIsUnknown) {
+    session_.measure("work", kNanoseconds)
+        .ours(taking(2))
+        .missing_peer("absent", "install it")
+        .bar(ratio_at_most(1))
+        .against_the_best({})
+        .operations(1)
+        .run();
+    ASSERT_EQ(session_.rows().size(), 1U);
+    EXPECT_EQ(session_.rows()[0].met(), Met::unknown);
+    EXPECT_EQ(session_.rows()[0].note, "not here: absent");
+}
+
+TEST_F(SessionTest, LongWorkMayHaveFewerRoundsButNotMore) {
+    session_.measure("few", kNanoseconds).ours(taking(2)).operations(1).rounds_at_most(2).run();
+    session_.measure("many", kNanoseconds).ours(taking(2)).operations(1).rounds_at_most(9).run();
+    EXPECT_EQ(session_.rows().at(0).statistic, "min of 2");
+    EXPECT_EQ(session_.rows().at(1).statistic, "min of 3");
+}
+
+TEST_F(SessionTest, AFigureThatIsNoTimeIsShownInItsUnit) {
+    const double bytes = 3.0 * 1024 * 1024;
+    session_.measure("growth", kMebibytes)
+        .ours([=](Round& round) { round.add_figure(bytes); })
+        .operations(1)
+        .run();
+    EXPECT_DOUBLE_EQ(session_.rows().at(0).ours.value(), 3);
+    EXPECT_EQ(session_.rows()[0].label.unit, "MiB");
+}
+
 TEST(QuickSession, JudgesNothing) {
     Progress progress;
     Session session({.rounds = 1, .quick = true, .peers = {}}, progress, {});

@@ -42,6 +42,8 @@ Expected<std::size_t> BumpRange::end_of(std::size_t size, std::size_t alignment)
 Status BumpRange::grow(std::size_t bytes) noexcept {
     const Status grown = range_.grow(bytes).status();
     limit_ = begin_address() + range_.usable_bytes();
+    // Those who grow the range are about to use it that far.
+    if (grown == Status::ok) range_.publish(bytes, peak_bytes());
     return grown;
 }
 
@@ -63,13 +65,22 @@ Expected<MemoryBlock> BumpRange::resize(MemoryBlock newest, std::size_t new_size
         ++failures_;
         return status;
     }
-    cut_to(offset + new_size);
-    return MemoryBlock{newest.data, new_size};
+    const MemoryBlock resized{newest.data, new_size};
+    annotate::resized(range_.whole().data, newest, resized);
+    note_peak();
+    cursor_ = reinterpret_cast<std::uintptr_t>(resized.end());
+    return resized;
+}
+
+void BumpRange::annotate_free_from(std::uintptr_t cursor) const noexcept {
+    const MemoryBlock kept{range_.whole().data, cursor - begin_address()};
+    annotate::freed_behind(kept, {kept.end(), cursor_ - cursor});
 }
 
 void BumpRange::shrink(std::size_t bytes) noexcept {
     range_.shrink(std::max(bytes, used_bytes()));
     limit_ = begin_address() + range_.usable_bytes();
+    publish();
 }
 
 std::size_t BumpRange::recent_peak_bytes() const noexcept {

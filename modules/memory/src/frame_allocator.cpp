@@ -5,15 +5,17 @@
 namespace ouro {
 
 Expected<FrameAllocator> FrameAllocator::create(const Options& options) noexcept {
-    auto range =
-        GrowingRange::reserve({.max_bytes = options.max_bytes, .step_bytes = options.commit_step_bytes});
+    auto range = GrowingRange::reserve({.max_bytes = options.max_bytes,
+                                        .step_bytes = options.commit_step_bytes,
+                                        .name = options.name,
+                                        .tag = options.tag});
     if (!range) return range.status();
     return FrameAllocator(BumpRange(*std::move(range)), options.name, options.decay_resets);
 }
 
 Expected<FrameAllocator> FrameAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
-                                                   const char* name) noexcept {
-    auto range = GrowingRange::borrow(upstream, bytes);
+                                                   const char* name, Tag tag) noexcept {
+    auto range = GrowingRange::borrow(upstream, bytes, name, tag);
     if (!range) return range.status();
     return FrameAllocator(BumpRange(*std::move(range)), name, 0);
 }

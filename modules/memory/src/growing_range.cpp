@@ -1,3 +1,4 @@
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/growing_range.hpp>
 #include <ouro/memory/seal.hpp>
 
@@ -16,16 +17,29 @@ Expected<GrowingRange> GrowingRange::reserve(const Options& options) noexcept {
     range.whole_ = own->block();
     range.own_ = *std::move(own);
     range.step_bytes_ = std::max(*step, os::page_size());
+    range.listing_ = BlockRegistration({.name = options.name,
+                                        .tag = options.tag,
+                                        .base = range.whole_.data,
+                                        .reserved_bytes = range.whole_.size});
+    annotate::pool_created(range.whole_, 0);
     return range;
 }
 
-Expected<GrowingRange> GrowingRange::borrow(MemoryResource& upstream, std::size_t bytes) noexcept {
+Expected<GrowingRange> GrowingRange::borrow(MemoryResource& upstream, std::size_t bytes, const char* name,
+                                            Tag tag) noexcept {
     const auto block = upstream.allocate(bytes, kDefaultAlignment);
     if (!block) return block.status();
     GrowingRange range;
     range.upstream_ = &upstream;
     range.whole_ = *block;
     range.usable_bytes_ = block->size;
+    range.listing_ = BlockRegistration({.name = name,
+                                        .tag = tag,
+                                        .kind = BlockKind::borrowed,
+                                        .base = block->data,
+                                        .reserved_bytes = block->size,
+                                        .committed_bytes = block->size});
+    annotate::pool_created(range.whole_, range.usable_bytes_);
     return range;
 }
 
@@ -34,7 +48,8 @@ GrowingRange::GrowingRange(GrowingRange&& other) noexcept
       upstream_(std::exchange(other.upstream_, nullptr)),
       whole_(std::exchange(other.whole_, {})),
       usable_bytes_(std::exchange(other.usable_bytes_, 0)),
-      step_bytes_(other.step_bytes_) {}
+      step_bytes_(other.step_bytes_),
+      listing_(std::move(other.listing_)) {}
 
 GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
     if (this != &other) {
@@ -45,6 +60,9 @@ GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
 }
 
 GrowingRange::~GrowingRange() {
+    // A block is not listed any more when somebody else may get it.
+    listing_ = {};
+    if (!whole_.is_null()) annotate::pool_destroyed(whole_, usable_bytes_);
     if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
 }
 
@@ -56,8 +74,10 @@ Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
     const std::size_t room = whole_.size - usable_bytes_;
     const std::size_t more = least < room ? align_up(least, os::page_size()) : room;
     const auto committed = own_.commit(usable_bytes_, more);
-    if (committed) usable_bytes_ += more;
-    return committed;
+    if (!committed) return committed;
+    annotate::forbid({whole_.data + usable_bytes_, more});
+    usable_bytes_ += more;
+    return {};
 }
 
 void GrowingRange::shrink(std::size_t bytes) noexcept {
@@ -66,7 +86,10 @@ void GrowingRange::shrink(std::size_t bytes) noexcept {
     const std::size_t kept = align_up(bytes, os::page_size());
     if (kept >= usable_bytes_) return;
     // When the system refuses, the memory simply stays.
-    if (own_.decommit(kept, usable_bytes_ - kept)) usable_bytes_ = kept;
+    if (!own_.decommit(kept, usable_bytes_ - kept)) return;
+    // Whoever maps something here later knows nothing of us.
+    annotate::permit_written({whole_.data + kept, usable_bytes_ - kept});
+    usable_bytes_ = kept;
 }
 
 }  // namespace ouro

@@ -282,9 +282,10 @@ void HeapCore::give_back(std::size_t first, std::size_t count) noexcept {
     set_kinds(first, count, UnitKind::none, UnitKind::none);
     taken_bytes_.fetch_sub(count * kUnitBytes, std::memory_order_relaxed);
     units_.give_back(first, count);
-    // More may stay while more is in use: it is likely to be wanted again.
+    // As much as is in use may stay beyond the threshold: it is likely to be wanted again, and is taken
+    // before anything fresh.
     const std::size_t kept =
-        purge_threshold_units_ + taken_bytes_.load(std::memory_order_relaxed) / kUnitBytes / 4;
+        purge_threshold_units_ + taken_bytes_.load(std::memory_order_relaxed) / kUnitBytes;
     if (units_.free_dirty_units() > kept) units_.purge();
 }
 

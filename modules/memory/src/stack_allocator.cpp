@@ -6,15 +6,17 @@
 namespace ouro {
 
 Expected<StackAllocator> StackAllocator::create(const Options& options) noexcept {
-    auto range =
-        GrowingRange::reserve({.max_bytes = options.max_bytes, .step_bytes = options.commit_step_bytes});
+    auto range = GrowingRange::reserve({.max_bytes = options.max_bytes,
+                                        .step_bytes = options.commit_step_bytes,
+                                        .name = options.name,
+                                        .tag = options.tag});
     if (!range) return range.status();
     return StackAllocator(BumpRange(*std::move(range)), options.name);
 }
 
 Expected<StackAllocator> StackAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
-                                                   const char* name) noexcept {
-    auto range = GrowingRange::borrow(upstream, bytes);
+                                                   const char* name, Tag tag) noexcept {
+    auto range = GrowingRange::borrow(upstream, bytes, name, tag);
     if (!range) return range.status();
     return StackAllocator(BumpRange(*std::move(range)), name);
 }
@@ -33,6 +35,7 @@ Expected<MemoryBlock> StackAllocator::allocate_unusual(std::size_t size, std::si
         range_.give_back(*skipped);
         return block;
     }
+    annotate::permit({skipped->data, static_cast<std::size_t>(block->data - skipped->data)});
     std::memcpy(block->data - sizeof(skipped->data), &skipped->data, sizeof(skipped->data));
     ++live_blocks_;
     return block;

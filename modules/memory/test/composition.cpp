@@ -1,9 +1,15 @@
 #include "composition.hpp"
 
 #include <ouro/base/random.hpp>
+#include <ouro/memory/fallback_chain.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/huge_page_arena.hpp>
+#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
+#include <ouro/memory/tlsf_allocator.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,16 +27,59 @@ PartPointer build_usual(const Site& site) {
     return hold(Resource::create_on(*site.upstreams[0], site.bytes));
 }
 
+PartPointer build_fallback(const Site& site) {
+    return hold(FallbackChain::create(site.upstreams));
+}
+
+PartPointer build_system(const Site& site) {
+    return hold(SystemAllocator::create({.max_bytes = site.bytes, .cache_bytes = site.bytes / 4}));
+}
+
+PartPointer build_tagged(const Site& site) {
+    return hold_in_place<TaggedAllocator>(*site.upstreams[0], TaggedAllocator::Options{.name = "tagged"});
+}
+
+// The second of two partitions; the set lives as long as the part.
+PartPointer build_partition(const Site& site) {
+    class Holder final : public Part {
+    public:
+        explicit Holder(PartitionAllocator set) : set_(std::move(set)) {}
+        [[nodiscard]] MemoryResource& resource() override { return set_[1]; }
+
+    private:
+        PartitionAllocator set_;
+    };
+    const PartitionOptions parts[] = {{.name = "other", .max_bytes = 1},
+                                      {.name = "partition", .max_bytes = site.bytes}};
+    auto set = site.upstreams.empty()
+                   ? PartitionAllocator::create({.partitions = parts})
+                   : PartitionAllocator::create_on(*site.upstreams[0], {.partitions = parts});
+    if (!set) return nullptr;
+    return std::make_unique<Holder>(*std::move(set));
+}
+
 // A new strategy is one line here.
 const std::array kRecipes = {
+    Recipe{.name = "fallback",
+           .build = build_fallback,
+           .least_upstreams = 1,
+           .most_upstreams = 3,
+           .passes_on = true},
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
+    Recipe{.name = "huge", .build = build_usual<HugePageArena>},
+    Recipe{.name = "partition", .build = build_partition},
     Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
+    Recipe{.name = "system", .build = build_system, .most_upstreams = 0},
+    Recipe{.name = "tlsf", .build = build_usual<TlsfAllocator>},
+    Recipe{.name = "tagged", .build = build_tagged, .least_upstreams = 1, .passes_on = true},
 };
 
 // Chains worth a name of their own, beside those that follow from the recipes.
-constexpr std::array<std::string_view, 1> kChosen = {
-    "frame(stack(frame))",
+constexpr std::array<std::string_view, 5> kChosen = {
+    "frame(stack(frame))",           "fallback(frame,system)",
+    "fallback(stack,frame)",         "tagged(fallback(frame,system))",
+    "stack(tagged(tagged(system)))",
 };
 
 const Recipe* find_recipe(std::string_view name) {
@@ -152,7 +201,7 @@ std::vector<std::string> composition_table() {
     std::vector<std::string> table;
     for (const Recipe& recipe : kRecipes) {
         if (recipe.least_upstreams == 0) table.emplace_back(recipe.name);
-        for (const std::string_view below : {"frame", "stack"}) {
+        for (const std::string_view below : {"frame", "stack", "system"}) {
             const bool carries = !(recipe.many_blocks && find_recipe(below)->traits.newest_only);
             if (recipe.least_upstreams <= 1 && recipe.most_upstreams >= 1 && carries)
                 table.push_back(std::string(recipe.name) + "(" + std::string(below) + ")");

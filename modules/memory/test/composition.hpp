@@ -73,6 +73,20 @@ template <class Resource>
     return std::make_unique<Holder>(*std::move(made));
 }
 
+// The same for a resource that cannot fail to be made and does not move.
+template <class Resource, class... Arguments>
+[[nodiscard]] PartPointer hold_in_place(Arguments&&... arguments) {
+    class Holder final : public Part {
+    public:
+        explicit Holder(Arguments&&... given) : value_(std::forward<Arguments>(given)...) {}
+        [[nodiscard]] MemoryResource& resource() override { return value_; }
+
+    private:
+        Resource value_;
+    };
+    return std::make_unique<Holder>(std::forward<Arguments>(arguments)...);
+}
+
 // A chain of resources that lives and dies together, the one on top first.
 class Composition {
 public:

@@ -16,6 +16,8 @@ constinit std::atomic<std::uint32_t> key_count{0};
 struct ThreadValues {
     std::array<void*, kMaxThreadExitKeys> values{};
     bool is_armed = false;
+    // How often the hooks have run on the ending thread.
+    unsigned rounds = 0;
 };
 
 // Part of the thread's static block: reaching it never allocates, not even in a library that was loaded late.
@@ -40,6 +42,7 @@ Expected<ThreadExitKey> make_thread_exit_key(ThreadExitHook hook) noexcept {
 Expected<void> set_thread_exit_value(ThreadExitKey key, void* value) noexcept {
     if (!is_key(key)) return Status::bad_argument;
     if (value != nullptr && !mine.is_armed) {
+        if (mine.rounds == kThreadExitRounds) return Status::capacity_exhausted;
         // Before the call, which may come back here through an allocator.
         mine.is_armed = true;
         const Status armed = arm_thread_exit();
@@ -59,6 +62,7 @@ void* thread_exit_value(ThreadExitKey key) noexcept {
 
 void run_thread_exit_hooks() noexcept {
     mine.is_armed = false;
+    ++mine.rounds;
     for (std::size_t index = 0; index < mine.values.size(); ++index) {
         void* value = std::exchange(mine.values[index], nullptr);
         if (value != nullptr) hooks[index].load(std::memory_order_acquire)(value);

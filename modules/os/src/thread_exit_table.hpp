@@ -8,8 +8,8 @@ namespace ouro::os {
 // thread's first value is set, and once more for each round of hooks. Implemented by the backend.
 [[nodiscard]] Status arm_thread_exit() noexcept;
 
-// Calls the hooks of the values that the thread has set, once each. The backend calls it again, up to
-// kThreadExitRounds times in all, when that armed the thread anew.
+// Calls the hooks of the values that the thread has set, once each. The backend calls it again when that
+// armed the thread anew; the table sees to it that this comes to an end.
 void run_thread_exit_hooks() noexcept;
 
 // Whether a value was set since the last round.

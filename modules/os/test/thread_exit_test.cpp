@@ -17,6 +17,7 @@ namespace os = ouro::os;
 struct Seen {
     std::atomic<std::uint32_t> calls{0};
     std::atomic<std::uint32_t> set_again{0};
+    std::atomic<std::uint32_t> refused{0};
     std::atomic<std::uint64_t> thread_id{0};
 };
 
@@ -27,7 +28,9 @@ os::ThreadExitKey counting_key() {
         seen.thread_id = os::this_thread_id();
         if (seen.set_again.load() == 0) return;
         seen.set_again.fetch_sub(1);
-        EXPECT_TRUE(os::set_thread_exit_value(counting_key(), value));
+        const Status status = os::set_thread_exit_value(counting_key(), value).status();
+        EXPECT_TRUE(status == Status::ok || status == Status::capacity_exhausted);
+        seen.refused.fetch_add(status == Status::ok ? 0 : 1);
     });
     return key ? *key : os::ThreadExitKey{};
 }
@@ -77,11 +80,13 @@ TEST(ThreadExit, AValueSetAgainIsCalledAgainForSomeRounds) {
     seen.set_again = os::kThreadExitRounds - 1;
     run_thread([](void* value) { EXPECT_TRUE(os::set_thread_exit_value(counting_key(), value)); }, &seen);
     EXPECT_EQ(seen.calls.load(), os::kThreadExitRounds);
-    // One that never comes to an end is left alone.
+    EXPECT_EQ(seen.refused.load(), 0U);
+    // One that never comes to an end is told so, and left alone.
     Seen endless;
     endless.set_again = 1'000'000;
     run_thread([](void* value) { EXPECT_TRUE(os::set_thread_exit_value(counting_key(), value)); }, &endless);
     EXPECT_EQ(endless.calls.load(), os::kThreadExitRounds);
+    EXPECT_EQ(endless.refused.load(), 1U);
 }
 
 TEST(ThreadExit, ManyThreadsEachHaveTheirOwnValue) {

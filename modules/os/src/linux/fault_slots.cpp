@@ -1,5 +1,6 @@
 #include "fault_slots.hpp"
 
+#include "fault_observers.hpp"
 #include "system_calls.hpp"
 
 #include <ouro/base/bits.hpp>
@@ -39,13 +40,21 @@ public:
 };
 
 // A jump into tracked data faults like a write but would fault for ever if it were treated as one.
-bool is_write_fault(const siginfo_t& info, [[maybe_unused]] const void* context) noexcept {
+bool is_write(const siginfo_t& info, [[maybe_unused]] const void* context) noexcept {
     if (info.si_code != SEGV_ACCERR) return false;
 #if defined(__x86_64__)
     constexpr greg_t kWriteBit = 2;
     return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0;
 #else
     return true;
+#endif
+}
+
+const void* instruction_of([[maybe_unused]] const void* context) noexcept {
+#if defined(__x86_64__)
+    return reinterpret_cast<const void*>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#else
+    return nullptr;
 #endif
 }
 
@@ -108,8 +117,12 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
 void handle_fault(int signal, siginfo_t* info, void* context) noexcept {
     const int saved_error = errno;
     const auto* address = static_cast<const std::byte*>(info->si_addr);
-    const bool noted = is_write_fault(*info, context) && (note_in_slot(address) || may_be_late());
-    if (!noted) pass_on(signal, info, context);
+    const bool write = is_write(*info, context);
+    const bool noted = write && (note_in_slot(address) || may_be_late());
+    if (!noted) {
+        tell_fault_observers({.address = address, .is_write = write, .instruction = instruction_of(context)});
+        pass_on(signal, info, context);
+    }
     errno = saved_error;
 }
 

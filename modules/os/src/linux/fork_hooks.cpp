@@ -46,8 +46,7 @@ void resume_child() noexcept {
 
 Status register_once() noexcept {
     const int result = attempt(OsCall::register_fork_hooks, [] {
-        errno = ::pthread_atfork(prepare_all, resume_parent, resume_child);
-        return errno == 0 ? 0 : -1;
+        return with_errno(::pthread_atfork(prepare_all, resume_parent, resume_child));
     });
     return result == 0 ? Status::ok : status_of_error(errno);
 }

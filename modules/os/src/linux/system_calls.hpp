@@ -28,6 +28,13 @@ template <class Call>
     return attempt(id, static_cast<decltype(call())>(-1), std::forward<Call>(call));
 }
 
+// For calls that return their error number: -1 with errno set, or 0 with errno as it was.
+[[nodiscard]] inline int with_errno(int error) noexcept {
+    if (error == 0) return 0;
+    errno = error;
+    return -1;
+}
+
 // The status for an error number whose meaning does not depend on the call.
 [[nodiscard]] constexpr Status status_of_error(int error) noexcept {
     switch (error) {

@@ -12,7 +12,9 @@
 namespace ouro::os {
 namespace {
 
-static_assert(kThreadExitRounds == PTHREAD_DESTRUCTOR_ITERATIONS, "the C library makes the rounds");
+// The C library makes the rounds. Its last one is left to those who must come after everybody: a sanitizer
+// takes the thread apart there.
+static_assert(kThreadExitRounds < PTHREAD_DESTRUCTOR_ITERATIONS);
 
 // The one key of the C library that stands for all of ours, plus one; zero before it is made.
 constinit std::atomic<std::uint64_t> native_key{0};
@@ -22,8 +24,7 @@ Expected<pthread_key_t> native_exit_key() noexcept {
     if (known != 0) return static_cast<pthread_key_t>(known - 1);
     pthread_key_t made{};
     const int result = attempt(OsCall::make_thread_key, [&] {
-        errno = ::pthread_key_create(&made, [](void*) { run_thread_exit_hooks(); });
-        return errno == 0 ? 0 : -1;
+        return with_errno(::pthread_key_create(&made, [](void*) { run_thread_exit_hooks(); }));
     });
     if (result != 0) return errno == EAGAIN ? Status::capacity_exhausted : status_of_error(errno);
     std::uint64_t nobodys = 0;
@@ -38,10 +39,8 @@ Expected<pthread_key_t> native_exit_key() noexcept {
 Status arm_thread_exit() noexcept {
     const auto key = native_exit_key();
     if (!key) return key.status();
-    const int result = attempt(OsCall::set_thread_value, [&] {
-        errno = ::pthread_setspecific(*key, &native_key);
-        return errno == 0 ? 0 : -1;
-    });
+    const int result = attempt(OsCall::set_thread_value,
+                               [&] { return with_errno(::pthread_setspecific(*key, &native_key)); });
     return result == 0 ? Status::ok : status_of_error(errno);
 }
 

@@ -6,7 +6,6 @@
 
 #include <ouro/base/align.hpp>
 #include <ouro/os/thread.hpp>
-#include <ouro/os/thread_exit.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <memory>
@@ -28,7 +27,7 @@ struct ThreadRecord {
 void run_to_the_end(void* record_pointer) {
     const auto& record = *static_cast<const ThreadRecord*>(record_pointer);
     record.entry(record.argument);
-    for (unsigned round = 0; round < kThreadExitRounds && is_thread_exit_armed(); ++round)
+    while (is_thread_exit_armed())
         run_thread_exit_hooks();
 }
 

@@ -1,6 +1,8 @@
 #include "child_process.hpp"
 
+#include <ouro/os/fault_injection.hpp>
 #include <ouro/os/fork_hooks.hpp>
+#include <ouro/os/process_barrier.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -96,6 +98,21 @@ TEST(ForkHooks, AFullTableSaysSo) {
         }
         if (os::add_fork_hooks(letters("xyz")).status() != Status::capacity_exhausted) return 2;
         return run_in_child([] { return journal.says("aaaaaaaacccccccc") ? 0 : 3; });
+    });
+    EXPECT_EQ(outcome, 0);
+}
+
+// The kernel takes the registration over into the child, so that its first barrier is one system call too.
+TEST(Fork, AChildHasBarriersWithoutRegisteringAgain) {
+    if (!os::process_barrier_available()) GTEST_SKIP() << "needs process_barrier";
+    const int outcome = run_in_child([] {
+#if defined(OURO_FAULT_INJECTION)
+        os::fault_injection::clear();
+        if (!os::process_barrier()) return 1;
+        return os::fault_injection::uses(os::OsCall::process_barrier) == 1 ? 0 : 2;
+#else
+        return os::process_barrier() ? 0 : 1;
+#endif
     });
     EXPECT_EQ(outcome, 0);
 }

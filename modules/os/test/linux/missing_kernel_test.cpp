@@ -3,6 +3,7 @@
 #include <ouro/os/capabilities.hpp>
 #include <ouro/os/kernel_tracker.hpp>
 #include <ouro/os/memory_object.hpp>
+#include <ouro/os/process_barrier.hpp>
 #include <ouro/os/tracker_choice.hpp>
 
 #include <cerrno>
@@ -58,6 +59,17 @@ TEST(MissingKernel, WithoutMemoryObjectsThereAreNoAliases) {
         return os::query_capabilities().memory_aliases ? 3 : 0;
     });
     EXPECT_EQ(outcome, 0);
+}
+
+TEST(MissingKernel, WithoutMembarrierThereIsNoBarrier) {
+    for (const int error : {ENOSYS, EPERM}) {
+        const int outcome = run_in_child([=] {
+            if (!forbid_call(SYS_membarrier, error)) return 1;
+            if (os::process_barrier().status() != Status::not_supported) return 2;
+            return os::process_barrier_available() || os::query_capabilities().process_barrier ? 3 : 0;
+        });
+        EXPECT_EQ(outcome, 0) << error;
+    }
 }
 
 }  // namespace

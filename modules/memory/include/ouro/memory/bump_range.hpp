@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/growing_range.hpp>
 #include <ouro/memory/memory_resource.hpp>
 
@@ -24,7 +25,9 @@ public:
         if (check_allocation(size, alignment) == Status::ok && fits) [[likely]] {
             cursor_ = start + size;
             ++allocations_;
-            return MemoryBlock{reinterpret_cast<std::byte*>(start), size};
+            const MemoryBlock block{reinterpret_cast<std::byte*>(start), size};
+            annotate::allocated(range_.whole().data, block);
+            return block;
         }
         return take_slow(size, alignment);
     }
@@ -43,7 +46,7 @@ public:
     // Requires: the newest block. What its alignment skipped is found again with the block below it.
     void give_back(MemoryBlock newest) noexcept {
         note_peak();
-        cursor_ = reinterpret_cast<std::uintptr_t>(newest.data);
+        move_back_to(reinterpret_cast<std::uintptr_t>(newest.data));
     }
 
     // Requires: the newest block. Fails as take does, and leaves it as it was.
@@ -52,11 +55,14 @@ public:
     // Requires: used_bytes <= used_bytes().
     void cut_to(std::size_t used_bytes) noexcept {
         note_peak();
-        cursor_ = begin_address() + used_bytes;
+        move_back_to(begin_address() + used_bytes);
     }
 
     // Gives back memory beyond the first `bytes` that is not in use.
     void shrink(std::size_t bytes) noexcept;
+
+    // Brings the registry of blocks up to date; growing and shrinking do it by themselves.
+    void publish() noexcept { range_.publish(used_bytes(), peak_bytes()); }
 
     [[nodiscard]] std::size_t used_bytes() const noexcept { return cursor_ - begin_address(); }
     [[nodiscard]] std::size_t committed_bytes() const noexcept { return range_.usable_bytes(); }
@@ -80,6 +86,11 @@ private:
     void note_peak() noexcept {
         if (used_bytes() > recent_peak_bytes_) recent_peak_bytes_ = used_bytes();
     }
+    void move_back_to(std::uintptr_t cursor) noexcept {
+        if constexpr (annotate::kActive) annotate_free_from(cursor);
+        cursor_ = cursor;
+    }
+    void annotate_free_from(std::uintptr_t cursor) const noexcept;
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> take_slow(std::size_t size,
                                                                  std::size_t alignment) noexcept;
     // The bytes from the front that a block needs, or what is wrong with it.

@@ -22,6 +22,7 @@ class FrameAllocator final : public MemoryResource {
 public:
     struct Options {
         const char* name = "frame";
+        Tag tag = {};
         std::size_t max_bytes = std::size_t{1} << 30;
         std::size_t commit_step_bytes = std::size_t{256} << 10;
         // After this many resets, memory beyond the highest use within them goes back to the system; 0:
@@ -38,7 +39,8 @@ public:
     [[nodiscard]] static Expected<FrameAllocator> create(const Options& options) noexcept;
     // On one block of another resource, which must live longer.
     [[nodiscard]] static Expected<FrameAllocator> create_on(MemoryResource& upstream, std::size_t bytes,
-                                                            const char* name = "frame") noexcept;
+                                                            const char* name = "frame",
+                                                            Tag tag = {}) noexcept;
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
@@ -76,6 +78,10 @@ public:
     // The same for those who see the contract only.
     [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
     void free_since(ResourceMark mark) noexcept override;
+
+    // Brings the registry of blocks up to date. Otherwise its entry is as it was when memory was last
+    // committed or given back.
+    void publish() noexcept { range_.publish(); }
 
     [[nodiscard]] std::size_t used_bytes() const noexcept { return range_.used_bytes(); }
     [[nodiscard]] std::size_t committed_bytes() const noexcept { return range_.committed_bytes(); }

@@ -2,6 +2,7 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/os/reservation.hpp>
 
@@ -18,13 +19,17 @@ public:
         std::size_t max_bytes = 0;
         // How much to commit at least when more is needed. Rounded up to pages.
         std::size_t step_bytes = std::size_t{256} << 10;
+        // What the range is called in the registry of blocks.
+        const char* name = "range";
+        Tag tag = {};
     };
 
     // Fails as os::reserve does.
     [[nodiscard]] static Expected<GrowingRange> reserve(const Options& options) noexcept;
 
     // One block of the resource, given back at the end. The resource must live longer.
-    [[nodiscard]] static Expected<GrowingRange> borrow(MemoryResource& upstream, std::size_t bytes) noexcept;
+    [[nodiscard]] static Expected<GrowingRange> borrow(MemoryResource& upstream, std::size_t bytes,
+                                                       const char* name = "range", Tag tag = {}) noexcept;
 
     constexpr GrowingRange() noexcept = default;
     GrowingRange(GrowingRange&& other) noexcept;
@@ -42,12 +47,18 @@ public:
     // is, and so does everything under a seal.
     void shrink(std::size_t bytes) noexcept;
 
+    // Tells the registry of blocks how much of the range is in use, and how much was at most.
+    void publish(std::size_t used_bytes, std::size_t peak_bytes) noexcept {
+        listing_.update(usable_bytes_, used_bytes, peak_bytes);
+    }
+
 private:
     os::Reservation own_;
     MemoryResource* upstream_ = nullptr;
     MemoryBlock whole_;
     std::size_t usable_bytes_ = 0;
     std::size_t step_bytes_ = 0;
+    BlockRegistration listing_;
 };
 
 }  // namespace ouro

@@ -12,9 +12,15 @@
 
 namespace ouro {
 
-// What an allocation is aligned to when nothing else is said: enough for every scalar and SSE vector, on all
-// platforms.
-inline constexpr std::size_t kDefaultAlignment = 16;
+#ifndef OURO_DEFAULT_ALIGNMENT
+#    define OURO_DEFAULT_ALIGNMENT 16
+#endif
+
+// What an allocation is aligned to when nothing else is said: at least enough for every scalar and SSE
+// vector, on all platforms. Chosen when the library is built; who uses it must see the same.
+inline constexpr std::size_t kDefaultAlignment = OURO_DEFAULT_ALIGNMENT;
+static_assert(kDefaultAlignment == 16 || kDefaultAlignment == 32 || kDefaultAlignment == 64,
+              "OURO_DEFAULT_ALIGNMENT is 16, 32 or 64");
 
 enum class ThreadSafety : std::uint8_t {
     // One thread at a time; the caller sees to it.

@@ -24,7 +24,7 @@ public:
         const char* name = "small objects";
         // Addresses to reserve: the most there can ever be.
         std::size_t max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
-        // Free memory above this, beyond a quarter of what is in use, is returned to the system at once.
+        // Free memory above this, beyond as much as is in use, is returned to the system at once.
         std::size_t purge_threshold_bytes = std::size_t{64} << 20;
     };
 

@@ -21,6 +21,7 @@ class StackAllocator final : public MemoryResource {
 public:
     struct Options {
         const char* name = "stack";
+        Tag tag = {};
         std::size_t max_bytes = std::size_t{64} << 20;
         std::size_t commit_step_bytes = std::size_t{64} << 10;
     };
@@ -35,7 +36,8 @@ public:
     [[nodiscard]] static Expected<StackAllocator> create(const Options& options) noexcept;
     // On one block of another resource, which must live longer.
     [[nodiscard]] static Expected<StackAllocator> create_on(MemoryResource& upstream, std::size_t bytes,
-                                                            const char* name = "stack") noexcept;
+                                                            const char* name = "stack",
+                                                            Tag tag = {}) noexcept;
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
@@ -70,6 +72,10 @@ public:
     // The same for those who see the contract only.
     [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
     void free_since(ResourceMark mark) noexcept override;
+
+    // Brings the registry of blocks up to date. Otherwise its entry is as it was when memory was last
+    // committed or given back.
+    void publish() noexcept { range_.publish(); }
 
     [[nodiscard]] std::size_t used_bytes() const noexcept { return range_.used_bytes(); }
 

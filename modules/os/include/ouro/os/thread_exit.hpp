@@ -23,17 +23,18 @@ struct ThreadExitKey {
 
 inline constexpr std::uint32_t kMaxThreadExitKeys = 8;
 
-// How often a hook may find its value set again while the thread ends, by itself or by what ends after it,
-// and still be called for it. What is set after that is forgotten.
-inline constexpr unsigned kThreadExitRounds = 4;
+// How often the hooks of an ending thread are called at most: again for what they, or what ends after them,
+// have set meanwhile.
+inline constexpr unsigned kThreadExitRounds = 3;
 
 // Keys are for the life of the process. May be called from any thread. Fails with bad_argument (no hook) or
 // capacity_exhausted.
 [[nodiscard]] Expected<ThreadExitKey> make_thread_exit_key(ThreadExitHook hook) noexcept;
 
 // Sets the calling thread's value; null means that there is nothing to do. The hook finds the value cleared,
-// so that a hook that sets it again is called again. Fails with bad_argument (no such key) or out_of_memory
-// (see above); the value is then the old one.
+// so that a hook that sets it again is called again. Fails with bad_argument (no such key), out_of_memory
+// (see above) or capacity_exhausted (the thread has ended, and its hooks are not called any more); the value
+// is then the old one.
 Expected<void> set_thread_exit_value(ThreadExitKey key, void* value) noexcept;
 
 // What the calling thread set last, or null. Requires: a key that was made.

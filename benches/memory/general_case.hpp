@@ -1,0 +1,69 @@
+#pragma once
+
+#include "harness/case.hpp"
+#include "memory/heaps.hpp"
+#include "memory/malloc_peers.hpp"
+#include "memory/our_heap.hpp"
+
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string>
+
+namespace ouro::bench {
+
+// Whether the work of a case happens in one thread or several.
+enum class Sharing : unsigned char { one_thread, several_threads };
+
+// What a case of general-purpose allocation promises against the best peer: through our own contract, which
+// hands the size to deallocate, and through malloc, which cannot.
+struct GeneralBars {
+    std::optional<Bar> native;
+    std::optional<Bar> through_malloc;
+    // Nothing of ours may be slower than what everybody has already.
+    std::optional<Bar> against_system = ratio_at_most(1.0);
+};
+
+// Adds everyone but ours; make_work turns a heap into the work.
+template <class MakeWork>
+void add_general_peers(Case& row, const MallocPeers& peers, const std::optional<Bar>& against_system,
+                       Sharing sharing, const MakeWork& make_work) {
+    for (const MallocPeer& peer : peers.found) {
+        const bool system = peer.name == kSystemMalloc;
+        row.peer(peer.name, peer.version, make_work(MallocHeap(peer)),
+                 system ? against_system : std::nullopt);
+    }
+    const std::string version = standard_library_version();
+    if (sharing == Sharing::one_thread)
+        row.peer("pmr::unsync_pool", version,
+                 make_work(PmrHeap(std::make_shared<std::pmr::unsynchronized_pool_resource>())));
+    row.peer("pmr::sync_pool", version,
+             make_work(PmrHeap(std::make_shared<std::pmr::synchronized_pool_resource>())));
+    for (const MissingPeer& peer : peers.missing)
+        row.missing_peer(peer.name, peer.how_to_get_it);
+    row.against_the_best({kSystemMalloc});
+    if (sharing == Sharing::several_threads) row.on_any_core();
+}
+
+// One case through our contract, one through our malloc, each beside all peers. `configure` says to both what
+// else there is to say about the case.
+template <class MakeWork, class Configure>
+void measure_general(Session& session, const MallocPeers& peers, const std::string& name, const Unit& unit,
+                     const GeneralBars& bars, Sharing sharing, const MakeWork& make_work,
+                     const Configure& configure) {
+    const auto finish = [&](Case& row, const std::optional<Bar>& bar) {
+        if (bar) row.bar(*bar);
+        configure(row);
+        add_general_peers(row, peers, bars.against_system, sharing, make_work);
+        row.run();
+    };
+    Case native = session.measure(name, unit);
+    native.ours(make_work(OurHeap()));
+    finish(native, bars.native);
+    Case through_malloc = session.measure(name + ", malloc", unit);
+    if (!peers.ours) return through_malloc.unavailable("build the target ouro_malloc");
+    through_malloc.ours(make_work(MallocHeap(*peers.ours)));
+    finish(through_malloc, bars.through_malloc);
+}
+
+}  // namespace ouro::bench

@@ -1,0 +1,58 @@
+// Messages allocated by one thread and freed by another. The pool has room for a hundred; ten thousand go
+// through it, because what the reader frees comes back to the writer without a lock.
+#include <ouro/memory/pool_allocator.hpp>
+#include <ouro/os/thread.hpp>
+
+#include <atomic>
+#include <cstdio>
+
+namespace {
+
+constexpr int kMessages = 10'000;
+
+struct Message {
+    int number;
+};
+
+struct Desk {
+    ouro::PoolAllocator& pool;
+    std::atomic<Message*> tray{nullptr};
+    long sum = 0;
+};
+
+void read_messages(void* argument) {
+    auto& desk = *static_cast<Desk*>(argument);
+    for (int i = 0; i < kMessages; ++i) {
+        Message* message = nullptr;
+        while ((message = desk.tray.exchange(nullptr)) == nullptr)
+            ouro::os::yield_thread();
+        desk.sum += message->number;
+        desk.pool.deallocate_block(message);
+    }
+}
+
+}  // namespace
+
+int main() {
+    auto pool = ouro::PoolAllocator::create({.block_bytes = sizeof(Message), .max_blocks = 100});
+    if (!pool) return 1;
+    Desk desk{.pool = *pool};
+    auto reader = ouro::os::Thread::start(read_messages, &desk, {.name = "reader"});
+    if (!reader) return 1;
+    for (int i = 0; i < kMessages; ++i) {
+        auto block = pool->allocate_block();
+        for (; !block; block = pool->allocate_block())
+            ouro::os::yield_thread();
+        while (desk.tray.load() != nullptr)
+            ouro::os::yield_thread();
+        desk.tray.store(::new (block->data) Message{i});
+    }
+    reader->join();
+
+    const auto stats = pool->pool_stats();
+    std::printf("%llu freed by the reader, %llu blocks ever used, hit rate %.3f, sum %ld\n",
+                static_cast<unsigned long long>(stats.remote_frees),
+                static_cast<unsigned long long>(stats.fresh), stats.hit_rate(), desk.sum);
+    const bool all_back = pool->live_blocks() == 0 && pool->check() == ouro::Status::ok;
+    return all_back && stats.remote_frees == kMessages && desk.sum == 49'995'000 ? 0 : 1;
+}

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/memory/memory_resource.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+// What can be chosen about memory: a little when compiling, because it changes code or layouts, and the rest
+// when a program starts. The switches of the build are options of CMake with the same names;
+// kDefaultAlignment is one of them, the tiers of hardening are another.
+namespace ouro {
+
+#ifndef OURO_HUGE_PAGES
+#    define OURO_HUGE_PAGES 0
+#endif
+
+// Whether large arenas ask for huge pages when nothing else is said.
+inline constexpr bool kHugePagesByDefault = OURO_HUGE_PAGES != 0;
+
+enum class NumaPolicy : std::uint8_t {
+    // The system decides.
+    off,
+    // Each thread's memory comes from the node that it runs on.
+    local,
+};
+
+enum class HugePagePolicy : std::uint8_t {
+    off,
+    // Ask the system to use huge pages where it likes.
+    transparent,
+    // From the system's reserved pool first.
+    reserved,
+};
+
+// Read once at the start, and given to what is created then.
+struct MemoryConfig {
+    // Larger requests leave the size classes and take pages of their own.
+    std::size_t small_limit_bytes = std::size_t{32} << 10;
+    // How much free memory a thread may keep for itself, and the process beyond that.
+    std::size_t thread_cache_bytes = std::size_t{1} << 20;
+    std::size_t system_cache_bytes = std::size_t{16} << 20;
+    // What all tagged memory together may use; 0 for no bound.
+    std::size_t budget_bytes = 0;
+    NumaPolicy numa = NumaPolicy::local;
+    // One in so many allocations gets guard pages; 0 for none.
+    std::uint32_t guard_sampling = 0;
+    // How long free memory is kept before the system gets it back.
+    std::uint32_t purge_delay_ms = 1000;
+    HugePagePolicy huge_pages = kHugePagesByDefault ? HugePagePolicy::transparent : HugePagePolicy::off;
+
+    friend bool operator==(const MemoryConfig&, const MemoryConfig&) noexcept = default;
+};
+
+// What was wrong with a configuration. The texts point into what was parsed, or are constants.
+struct ConfigProblem {
+    // not_found: no such key. bad_argument: no value, or one that is not of the key's kind. out_of_range: the
+    // value is too small or too large, by itself or beside another.
+    Status status = Status::ok;
+    std::string_view key;
+    std::string_view value;
+    // What would be right, in words; empty for an unknown key.
+    std::string_view allowed;
+};
+
+// All values within their bounds and fitting each other; else out_of_range, and the first that does not.
+Expected<void> validate(const MemoryConfig& config, ConfigProblem* problem = nullptr) noexcept;
+
+// Reads "key=value" words, separated by blanks, commas, semicolons or new lines; from a # to the end of its
+// line is a comment. Sizes may end in K, M or G. Keys that are not named keep their values. When anything is
+// wrong, the configuration is as it was. Fails with the statuses of ConfigProblem.
+Expected<void> parse_config(std::string_view text, MemoryConfig& config,
+                            ConfigProblem* problem = nullptr) noexcept;
+
+inline constexpr const char* kConfigVariable = "OURO_MEMORY";
+
+// The same from an environment variable; without it nothing changes. Platforms without an environment have
+// none set.
+Expected<void> read_config_from_environment(MemoryConfig& config, ConfigProblem* problem = nullptr,
+                                            const char* variable = kConfigVariable) noexcept;
+
+// For people, into the caller's memory, cut where it does not fit and ended by a zero. Returns how long the
+// whole text is.
+//
+// One line a key: the value in this configuration, what it means and what is allowed.
+std::size_t describe_config(const MemoryConfig& config, std::span<char> text) noexcept;
+// One sentence that names the key, the value and what is allowed.
+std::size_t describe_problem(const ConfigProblem& problem, std::span<char> text) noexcept;
+
+}  // namespace ouro

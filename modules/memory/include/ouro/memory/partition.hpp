@@ -1,0 +1,210 @@
+#pragma once
+
+#include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/partition_span.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ouro {
+
+// Where a partition puts pages that fault when they are touched. Needs pages smaller than a span: not in
+// wasm32.
+enum class PartitionGuards : std::uint8_t {
+    none,
+    // Behind each span and each large block.
+    spans,
+    // Behind each block, which ends right before it as far as its alignment allows; freed blocks fault as
+    // well. A block then takes whole pages, addresses of a span and two mappings: for hunting bugs.
+    blocks,
+};
+
+struct PartitionOptions {
+    const char* name = "partition";
+    // Addresses of its own, in whole spans.
+    std::size_t max_bytes = std::size_t{1} << (sizeof(void*) == 8 ? 30 : 23);
+    PartitionGuards guards = PartitionGuards::none;
+    // single_thread, or any_thread, where each call takes a lock; different partitions never wait for each
+    // other. (free_from_any_thread counts as any_thread.)
+    ThreadSafety thread_safety = ThreadSafety::single_thread;
+    // How much memory of empty spans to keep for the next ones.
+    std::size_t keep_empty_bytes = std::size_t{1} << 20;
+};
+
+// One part of a PartitionAllocator: a heap of size classes on addresses that no other part ever uses, so that
+// a stale pointer into it meets only things of its own kind. Spans of addresses get memory when they are
+// needed and lose it when they are empty; the addresses stay. Some freed blocks of each size are kept at
+// hand. Its bookkeeping lies elsewhere, as bits: nothing that a program writes into blocks, free ones
+// included, can mislead it. Freeing what is no block of it, or free already, asserts in every build.
+class Partition final : public MemoryResource {
+public:
+    Partition(const Partition&) = delete;
+    Partition& operator=(const Partition&) = delete;
+
+    // Beside what the contract says, fails with too_many_mappings where guards need them.
+    [[nodiscard]] Expected<MemoryBlock> allocate(
+        std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        if (size - 1 < partition::kMaxSlotBytes && alignment <= partition::kSlotUnit &&
+            is_alignment(alignment) && !is_locked_) [[likely]] {
+            const std::uint32_t index = partition::class_of(size);
+            if (caches_[index].count != 0) [[likely]]
+                return take_cached(index);
+        }
+        return allocate_slow(size, alignment);
+    }
+
+    void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
+        const std::size_t offset = offset_of(block.data);
+        if (offset < bytes_ && offset % partition::kSlotUnit == 0 && !is_locked_) [[likely]] {
+            partition::Span& span = spans_[offset / partition::kSpanBytes];
+            partition::Cache& cache = caches_[span.class_index];
+            if (span.is_taken(unit_of(offset)) && cache.count < cache.limit) [[likely]] {
+                give_cached(span, block);
+                return;
+            }
+        }
+        deallocate_slow(block, alignment);
+    }
+
+    [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    // Gives back the memory of every span without a block in use, and returns how many bytes that were.
+    std::size_t trim() noexcept;
+
+    // The addresses that belong to this partition alone.
+    [[nodiscard]] MemoryBlock addresses() const noexcept { return {base_, bytes_}; }
+    [[nodiscard]] PartitionGuards guards() const noexcept { return guards_; }
+
+    [[nodiscard]] bool owns(const void* address) const noexcept override {
+        return addresses().contains(address);
+    }
+    [[nodiscard]] ResourceInfo info() const noexcept override;
+    [[nodiscard]] ResourceStats stats() const noexcept override;
+    [[nodiscard]] Status check() const noexcept override;
+
+private:
+    friend class PartitionAllocator;
+
+    // What a partition is made on: its addresses, and the memory of its bookkeeping, which reads zero.
+    struct Site {
+        MemoryBlock addresses;
+        std::span<std::uint64_t> unused_spans;
+        partition::Span* spans = nullptr;
+        // False where the addresses are a block of another resource and always have memory.
+        bool commits = true;
+    };
+
+    // Holds the lock where there is one.
+    class Lock;
+
+    Partition(const PartitionOptions& options, const Site& site) noexcept;
+
+    // Requires: a slot in the cache.
+    [[nodiscard]] MemoryBlock take_cached(std::uint32_t index) noexcept {
+        partition::Cache& cache = caches_[index];
+        std::byte* slot = cache.slots[--cache.count];
+        const std::size_t offset = offset_of(slot);
+        spans_[offset / partition::kSpanBytes].set_taken(unit_of(offset));
+        ++allocations_;
+        add_live(partition::kClassBytes[index]);
+        return {slot, partition::kClassBytes[index]};
+    }
+
+    // Requires: the block's slot is taken, and the cache has room.
+    void give_cached(partition::Span& span, MemoryBlock block) noexcept {
+        OURO_DEBUG_ASSERT(block.size <= partition::kClassBytes[span.class_index],
+                          "the block was never that large");
+        partition::Cache& cache = caches_[span.class_index];
+        span.clear_taken(unit_of(offset_of(block.data)));
+        cache.slots[cache.count++] = block.data;
+        ++frees_;
+        live_bytes_ -= partition::kClassBytes[span.class_index];
+    }
+
+    // The unit in its span.
+    [[nodiscard]] static std::size_t unit_of(std::size_t offset) noexcept {
+        return offset % partition::kSpanBytes / partition::kSlotUnit;
+    }
+
+    void add_live(std::size_t bytes) noexcept {
+        live_bytes_ += bytes;
+        if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
+    }
+
+    [[gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size, std::size_t alignment) noexcept;
+    [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
+
+    // Takes slots of the class's current span, or of another that becomes it.
+    [[nodiscard]] Status refill(std::uint32_t class_index) noexcept;
+    // Gives the oldest slots of the cache back to their spans.
+    void flush(std::uint32_t class_index, std::uint32_t count) noexcept;
+    // After the first slot of a span without free ones, or the last one missing, came back.
+    void note_change(partition::Span& span) noexcept;
+
+    [[nodiscard]] Expected<MemoryBlock> find_block(std::size_t size, std::size_t alignment) noexcept;
+    // kClassCount when no slot serves.
+    [[nodiscard]] std::uint32_t class_for(std::size_t size, std::size_t alignment) const noexcept;
+    [[nodiscard]] Status enter_span(std::uint32_t class_index) noexcept;
+    [[nodiscard]] Expected<partition::Span*> new_span() noexcept;
+    [[nodiscard]] std::size_t usable_span_bytes() const noexcept;
+
+    [[nodiscard]] Expected<MemoryBlock> allocate_large(std::size_t size, std::size_t alignment) noexcept;
+    void free_large(partition::Span& span) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> resize_large(partition::Span& span, std::size_t new_size) noexcept;
+    [[nodiscard]] Expected<std::uint32_t> find_run(std::size_t count, std::size_t alignment) const noexcept;
+    [[nodiscard]] std::size_t free_run_length(std::size_t first, std::size_t most) const noexcept;
+    void claim_run(std::uint32_t first, std::size_t count) noexcept;
+    void release_run(std::uint32_t first, std::size_t count) noexcept;
+
+    [[nodiscard]] Status commit(MemoryBlock block) noexcept;
+    [[nodiscard]] Status decommit(MemoryBlock block) noexcept;
+    // Gives memory back until so many empty spans are left.
+    void drop_empty_spans(std::size_t kept) noexcept;
+    // Frees the addresses and memory of all spans without a block in use; false when there was none.
+    bool reclaim() noexcept;
+
+    void link(std::uint32_t& head, partition::Span& span) noexcept;
+    void unlink(std::uint32_t& head, partition::Span& span) noexcept;
+    // Beyond bytes_ for addresses of others.
+    [[nodiscard]] std::size_t offset_of(const std::byte* address) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
+    }
+    [[nodiscard]] std::uint32_t index_of(const partition::Span& span) const noexcept {
+        return static_cast<std::uint32_t>(&span - spans_);
+    }
+    [[nodiscard]] bool is_list_sound(std::uint32_t head, partition::SpanKind kind, std::uint32_t class_index,
+                                     std::size_t& seen) const noexcept;
+    [[nodiscard]] bool is_cache_sound(std::uint32_t class_index) const noexcept;
+    [[nodiscard]] bool is_span_sound(std::uint32_t index, ResourceStats& found) const noexcept;
+
+    // The hot ones first.
+    std::byte* base_;
+    std::size_t bytes_;
+    partition::Span* spans_;
+    bool is_locked_;
+    bool commits_;
+    PartitionGuards guards_;
+    std::size_t live_bytes_ = 0;
+    std::size_t peak_bytes_ = 0;
+    std::uint64_t allocations_ = 0;
+    std::uint64_t frees_ = 0;
+    std::array<partition::Cache, partition::kClassCount> caches_{};
+    // The span that refills a class's cache, or null.
+    std::array<partition::Span*, partition::kClassCount> current_{};
+    // Spans with free slots that are not current, one list a class; and spans without any taken slot.
+    std::array<std::uint32_t, partition::kClassCount> partial_;
+    std::uint32_t empty_ = partition::kNoSpan;
+    std::size_t empty_count_ = 0;
+    std::size_t keep_empty_count_;
+    std::size_t committed_bytes_ = 0;
+    std::uint64_t failures_ = 0;
+    std::span<std::uint64_t> unused_spans_;
+    const char* name_;
+    mutable std::atomic<std::uint32_t> lock_word_{0};
+};
+
+}  // namespace ouro

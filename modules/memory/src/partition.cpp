@@ -1,0 +1,270 @@
+#include "partition_lock.hpp"
+
+#include <ouro/base/bits.hpp>
+#include <ouro/memory/partition.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <algorithm>
+
+namespace ouro {
+
+using partition::Cache;
+using partition::kClassBytes;
+using partition::kClassCount;
+using partition::kNoSpan;
+using partition::kSpanBytes;
+using partition::Span;
+using partition::SpanKind;
+
+Partition::Partition(const PartitionOptions& options, const Site& site) noexcept
+    : base_(site.addresses.data),
+      bytes_(site.addresses.size),
+      spans_(site.spans),
+      is_locked_(options.thread_safety != ThreadSafety::single_thread),
+      commits_(site.commits),
+      guards_(options.guards),
+      keep_empty_count_(options.keep_empty_bytes / kSpanBytes),
+      unused_spans_(site.unused_spans),
+      name_(options.name) {
+    partial_.fill(kNoSpan);
+    for (std::uint32_t index = 0; index < kClassCount && guards_ != PartitionGuards::blocks; ++index) {
+        caches_[index].limit =
+            std::clamp(Cache::kBytes / kClassBytes[index], Cache::kLeastSlots, Cache::kMostSlots);
+    }
+    set_bits(unused_spans_, 0, bytes_ / kSpanBytes);
+}
+
+Expected<MemoryBlock> Partition::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
+    const Lock lock(*this);
+    const auto block = find_block(size, alignment);
+    failures_ += block ? 0U : 1U;
+    return block;
+}
+
+Expected<MemoryBlock> Partition::find_block(std::size_t size, std::size_t alignment) noexcept {
+    const Status asked = check_allocation(size, alignment);
+    if (asked != Status::ok) return asked;
+    const std::uint32_t index = class_for(size, alignment);
+    if (index == kClassCount) return allocate_large(size, alignment);
+    if (caches_[index].count == 0) {
+        const Status refilled = refill(index);
+        if (refilled != Status::ok) return refilled;
+    }
+    return take_cached(index);
+}
+
+Status Partition::refill(std::uint32_t class_index) noexcept {
+    if (current_[class_index] == nullptr || current_[class_index]->free_count == 0) {
+        const Status entered = enter_span(class_index);
+        if (entered != Status::ok) return entered;
+    }
+    Span& span = *current_[class_index];
+    Cache& cache = caches_[class_index];
+    cache.count = std::min(span.free_count, cache.refill_count());
+    // The newest goes first, so that addresses rise.
+    for (std::uint32_t place = cache.count; place-- != 0;)
+        cache.slots[place] = span.take_free();
+    return Status::ok;
+}
+
+void Partition::flush(std::uint32_t class_index, std::uint32_t count) noexcept {
+    Cache& cache = caches_[class_index];
+    for (std::uint32_t place = 0; place < count; ++place) {
+        const std::size_t offset = offset_of(cache.slots[place]);
+        Span& span = spans_[offset / kSpanBytes];
+        span.give_free(unit_of(offset));
+        if (span.free_count == 1 || span.free_count == span.capacity) note_change(span);
+    }
+    std::copy_n(cache.slots.data() + count, cache.count - count, cache.slots.data());
+    cache.count -= count;
+}
+
+// Spans start at a multiple of any alignment up to their size, so a slot is aligned when its size is.
+std::uint32_t Partition::class_for(std::size_t size, std::size_t alignment) const noexcept {
+    if (guards_ == PartitionGuards::blocks || size > partition::kMaxSlotBytes) return kClassCount;
+    std::uint32_t index = partition::class_of(size);
+    while (index < kClassCount && !is_aligned(kClassBytes[index], alignment))
+        ++index;
+    return index;
+}
+
+std::size_t Partition::usable_span_bytes() const noexcept {
+    return guards_ == PartitionGuards::none ? kSpanBytes : kSpanBytes - os::page_size();
+}
+
+// Makes a span with a free slot the class's current one. The one before has none left: it comes back into a
+// list with its first.
+Status Partition::enter_span(std::uint32_t class_index) noexcept {
+    std::uint32_t& head = partial_[class_index];
+    if (head != kNoSpan) {
+        Span& span = spans_[head];
+        unlink(head, span);
+        current_[class_index] = &span;
+        return Status::ok;
+    }
+    const auto span = new_span();
+    if (!span) return span.status();
+    (*span)->open(class_index, usable_span_bytes());
+    current_[class_index] = *span;
+    return Status::ok;
+}
+
+Expected<Span*> Partition::new_span() noexcept {
+    if (empty_ != kNoSpan) {
+        Span& span = spans_[empty_];
+        unlink(empty_, span);
+        --empty_count_;
+        return &span;
+    }
+    auto index = find_run(1, 1);
+    if (!index && reclaim()) index = find_run(1, 1);
+    if (!index) return index.status();
+    std::byte* begin = base_ + std::size_t{*index} * kSpanBytes;
+    const Status committed = commit({begin, usable_span_bytes()});
+    if (committed != Status::ok) return committed;
+    claim_run(*index, 1);
+    spans_[*index].begin = begin;
+    return &spans_[*index];
+}
+
+void Partition::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
+    if (block.is_null()) return;
+    const Lock lock(*this);
+    const std::size_t offset = offset_of(block.data);
+    OURO_ASSERT(offset < bytes_, "the block is not of this partition");
+    Span& span = spans_[offset / kSpanBytes];
+    if (span.kind == SpanKind::slots) {
+        const bool on_unit = offset % partition::kSlotUnit == 0;
+        if (!on_unit || !span.is_taken(unit_of(offset))) {
+            OURO_ASSERT(on_unit && span.is_slot_start(unit_of(offset)), "no block starts here");
+            OURO_ASSERT(span.is_taken(unit_of(offset)), "the block is free already");
+        }
+        const Cache& cache = caches_[span.class_index];
+        if (cache.count == cache.limit) flush(span.class_index, cache.flush_count());
+        give_cached(span, block);
+        return;
+    }
+    OURO_ASSERT(span.kind == SpanKind::large && offset % kSpanBytes == span.block_offset,
+                "no block starts here");
+    OURO_DEBUG_ASSERT(block.size <= span.block_bytes, "the block was never that large");
+    OURO_DEBUG_ASSERT(is_aligned(block.data, alignment), "the block was never aligned like that");
+    free_large(span);
+}
+
+void Partition::note_change(Span& span) noexcept {
+    // The current span stays what it is.
+    if (current_[span.class_index] == &span) return;
+    std::uint32_t& head = partial_[span.class_index];
+    if (!span.is_listed) link(head, span);
+    if (span.free_count != span.capacity) return;
+    unlink(head, span);
+    span.kind = SpanKind::empty;
+    span.capacity = 0;
+    span.free_count = 0;
+    span.summary = 0;
+    link(empty_, span);
+    ++empty_count_;
+    // Half of them at a time, so that a span that comes and goes does not cost a system call each time.
+    if (empty_count_ > keep_empty_count_ && commits_) drop_empty_spans(keep_empty_count_ / 2);
+}
+
+Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_size,
+                                            std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    if (block.is_null()) return allocate(new_size, alignment);
+    {
+        const Lock lock(*this);
+        OURO_ASSERT(owns(block.data), "the block is not of this partition");
+        Span& span = spans_[offset_of(block.data) / kSpanBytes];
+        OURO_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large, "no block starts here");
+        if (span.kind == SpanKind::large) {
+            const auto resized = resize_large(span, new_size);
+            if (resized) return resized;
+        } else if (class_for(new_size, alignment) == span.class_index) {
+            return MemoryBlock{block.data, kClassBytes[span.class_index]};
+        }
+    }
+    return move_to_new_block(*this, block, new_size, alignment);
+}
+
+std::size_t Partition::trim() noexcept {
+    const Lock lock(*this);
+    const std::size_t before = committed_bytes_;
+    reclaim();
+    return commits_ ? before - committed_bytes_ : 0;
+}
+
+bool Partition::reclaim() noexcept {
+    for (std::uint32_t index = 0; index < kClassCount; ++index)
+        flush(index, caches_[index].count);
+    const std::size_t before = committed_bytes_;
+    for (Span*& current : current_) {
+        if (current == nullptr || current->free_count != current->capacity) continue;
+        Span& span = *current;
+        current = nullptr;
+        note_change(span);
+    }
+    drop_empty_spans(0);
+    return committed_bytes_ != before;
+}
+
+// What the system refuses to take stays in the list.
+void Partition::drop_empty_spans(std::size_t kept) noexcept {
+    while (empty_count_ > kept) {
+        Span& span = spans_[empty_];
+        if (decommit({span.begin, usable_span_bytes()}) != Status::ok) break;
+        unlink(empty_, span);
+        --empty_count_;
+        release_run(index_of(span), 1);
+    }
+}
+
+Status Partition::commit(MemoryBlock block) noexcept {
+    const Status status = commits_ ? os::commit(block).status() : Status::ok;
+    if (status == Status::ok) committed_bytes_ += block.size;
+    return status;
+}
+
+Status Partition::decommit(MemoryBlock block) noexcept {
+    const Status status = commits_ ? os::decommit(block).status() : Status::ok;
+    if (status == Status::ok) committed_bytes_ -= block.size;
+    return status;
+}
+
+void Partition::link(std::uint32_t& head, Span& span) noexcept {
+    span.previous = kNoSpan;
+    span.next = head;
+    span.is_listed = true;
+    if (head != kNoSpan) spans_[head].previous = index_of(span);
+    head = index_of(span);
+}
+
+void Partition::unlink(std::uint32_t& head, Span& span) noexcept {
+    if (span.previous == kNoSpan) {
+        head = span.next;
+    } else {
+        spans_[span.previous].next = span.next;
+    }
+    if (span.next != kNoSpan) spans_[span.next].previous = span.previous;
+    span.is_listed = false;
+}
+
+ResourceInfo Partition::info() const noexcept {
+    return {.name = name_,
+            .thread_safety = is_locked_ ? ThreadSafety::any_thread : ThreadSafety::single_thread,
+            .frees_blocks = true};
+}
+
+ResourceStats Partition::stats() const noexcept {
+    const Lock lock(*this);
+    return {.live_bytes = live_bytes_,
+            .peak_bytes = peak_bytes_,
+            .live_blocks = static_cast<std::size_t>(allocations_ - frees_),
+            .reserved_bytes = bytes_,
+            .committed_bytes = commits_ ? committed_bytes_ : bytes_,
+            .allocations = allocations_,
+            .failures = failures_};
+}
+
+}  // namespace ouro

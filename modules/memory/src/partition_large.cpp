@@ -1,0 +1,138 @@
+// Blocks too large for slots, and all blocks where each has a guard: runs of whole spans.
+#include <ouro/base/bits.hpp>
+#include <ouro/memory/partition.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <algorithm>
+
+namespace ouro {
+
+using partition::kSpanBytes;
+using partition::Span;
+using partition::SpanKind;
+
+namespace {
+
+// Where a block lies in its run: in pages with memory, which a guard may follow.
+struct Place {
+    std::size_t committed_bytes = 0;
+    std::size_t offset = 0;
+    std::size_t block_bytes = 0;
+    std::size_t spans = 0;
+};
+
+Expected<Place> place_block(std::size_t size, std::size_t alignment, PartitionGuards guards) noexcept {
+    // At the end of its pages, so that the first byte behind it is the guard's.
+    const bool at_end = guards == PartitionGuards::blocks && alignment <= os::page_size();
+    const auto block = checked_align_up(size, at_end ? alignment : os::page_size());
+    if (!block) return block.status();
+    const auto committed = checked_align_up(*block, os::page_size());
+    if (!committed) return committed.status();
+    const auto all = checked_add(*committed, guards == PartitionGuards::none ? 0 : os::page_size());
+    if (!all) return all.status();
+    return Place{*committed, *committed - *block, *block, units_of(*all, kSpanBytes)};
+}
+
+}  // namespace
+
+Expected<MemoryBlock> Partition::allocate_large(std::size_t size, std::size_t alignment) noexcept {
+    const auto place = place_block(size, alignment, guards_);
+    if (!place) return place.status();
+    auto first = find_run(place->spans, alignment);
+    // Spans without a block in use may lie where a long run could.
+    if (!first && reclaim()) first = find_run(place->spans, alignment);
+    if (!first) return first.status();
+    std::byte* begin = base_ + std::size_t{*first} * kSpanBytes;
+    const Status committed = commit({begin, place->committed_bytes});
+    if (committed != Status::ok) return committed;
+    claim_run(*first, place->spans);
+    Span& span = spans_[*first];
+    span.begin = begin;
+    span.kind = SpanKind::large;
+    span.block_offset = place->offset;
+    span.block_bytes = place->block_bytes;
+    ++allocations_;
+    add_live(place->block_bytes);
+    return MemoryBlock{begin + place->offset, place->block_bytes};
+}
+
+void Partition::free_large(Span& span) noexcept {
+    ++frees_;
+    live_bytes_ -= span.block_bytes;
+    const MemoryBlock pages{span.begin, span.block_offset + span.block_bytes};
+    if (decommit(pages) != Status::ok) {
+        // The system has no mapping to spare for the hole: the memory goes back all the same.
+        [[maybe_unused]] const auto discarded = os::discard(pages);
+        committed_bytes_ -= pages.size;
+    }
+    release_run(index_of(span), span.run_spans);
+}
+
+// Changes the number of pages in place, with the spans behind them where those are free.
+Expected<MemoryBlock> Partition::resize_large(Span& span, std::size_t new_size) noexcept {
+    if (guards_ == PartitionGuards::blocks || new_size <= partition::kMaxSlotBytes)
+        return Status::not_supported;
+    const auto place = place_block(new_size, 1, guards_);
+    if (!place) return place.status();
+    const std::uint32_t first = index_of(span);
+    const std::size_t old_spans = span.run_spans;
+    const std::size_t old_bytes = span.block_bytes;
+    if (place->spans > old_spans) {
+        const std::size_t more = place->spans - old_spans;
+        if (free_run_length(first + old_spans, more) != more) return Status::address_in_use;
+    }
+    if (place->block_bytes > old_bytes) {
+        const Status committed = commit({span.begin + old_bytes, place->block_bytes - old_bytes});
+        if (committed != Status::ok) return committed;
+        add_live(place->block_bytes - old_bytes);
+    } else if (place->block_bytes < old_bytes) {
+        const Status cut = decommit({span.begin + place->block_bytes, old_bytes - place->block_bytes});
+        if (cut != Status::ok) return cut;
+        live_bytes_ -= old_bytes - place->block_bytes;
+    }
+    if (place->spans < old_spans)
+        release_run(static_cast<std::uint32_t>(first + place->spans), old_spans - place->spans);
+    claim_run(first, place->spans);
+    span.kind = SpanKind::large;
+    span.block_bytes = place->block_bytes;
+    return MemoryBlock{span.begin, span.block_bytes};
+}
+
+Expected<std::uint32_t> Partition::find_run(std::size_t count, std::size_t alignment) const noexcept {
+    const std::size_t total = bytes_ / kSpanBytes;
+    std::size_t first = find_set_bit(unused_spans_);
+    while (first < total && count <= total - first) {
+        const std::size_t skipped = padding_to(base_ + first * kSpanBytes, alignment);
+        if (skipped >= bytes_) break;
+        first += skipped / kSpanBytes;
+        const std::size_t length = free_run_length(first, count);
+        if (length == count) return static_cast<std::uint32_t>(first);
+        first = find_set_bit(unused_spans_, first + length + 1);
+    }
+    return Status::capacity_exhausted;
+}
+
+std::size_t Partition::free_run_length(std::size_t first, std::size_t most) const noexcept {
+    const std::size_t total = bytes_ / kSpanBytes;
+    std::size_t length = 0;
+    while (length < most && first + length < total && test_bit(unused_spans_, first + length))
+        ++length;
+    return length;
+}
+
+void Partition::claim_run(std::uint32_t first, std::size_t count) noexcept {
+    for (std::size_t index = first; index < first + count; ++index) {
+        clear_bit(unused_spans_, index);
+        spans_[index].kind = SpanKind::continuation;
+    }
+    spans_[first].run_spans = static_cast<std::uint32_t>(count);
+}
+
+void Partition::release_run(std::uint32_t first, std::size_t count) noexcept {
+    for (std::size_t index = first; index < first + count; ++index) {
+        set_bit(unused_spans_, index);
+        spans_[index].kind = SpanKind::unused;
+    }
+}
+
+}  // namespace ouro

@@ -1,0 +1,296 @@
+#include <ouro/memory/system_allocator.hpp>
+#include <ouro/os/remap.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace ouro {
+namespace {
+
+using Lock = detail::WordLockScope;
+
+// Up to here sizes are rounded to pages alone; above, steps of an eighth are at least two pages.
+constexpr std::size_t kFinePages = 16;
+
+}  // namespace
+
+Expected<std::size_t> SystemAllocator::rounded_size(std::size_t size) noexcept {
+    if (size == 0) return Status::zero_size;
+    const std::size_t page = os::page_size();
+    return checked_align_up(size, size <= kFinePages * page ? page : std::bit_floor(size) / 8);
+}
+
+Expected<SystemAllocator> SystemAllocator::create(const Options& options) noexcept {
+    auto pages = detail::PageMap::create();
+    if (!pages) return pages.status();
+    return SystemAllocator(*std::move(pages), options);
+}
+
+SystemAllocator::SystemAllocator(detail::PageMap pages, const Options& options) noexcept
+    : pages_(std::move(pages)),
+      listing_({.name = options.name, .tag = options.tag, .kind = BlockKind::scattered}),
+      name_(options.name),
+      max_bytes_(options.max_bytes),
+      cache_bytes_(options.cache_bytes) {}
+
+SystemAllocator::SystemAllocator(SystemAllocator&& other) noexcept
+    : books_(std::exchange(other.books_, {})),
+      pages_(std::move(other.pages_)),
+      listing_(std::move(other.listing_)),
+      name_(other.name_),
+      max_bytes_(other.max_bytes_),
+      cache_bytes_(other.cache_bytes_) {}
+
+SystemAllocator::~SystemAllocator() {
+    trim();
+}
+
+// Takes the bytes into account before the system is asked, so that the bound holds for all threads together.
+bool SystemAllocator::book(std::size_t bytes) noexcept {
+    const Lock lock(lock_);
+    if (bytes > max_bytes_ || books_.live_bytes > max_bytes_ - bytes) return false;
+    books_.live_bytes += bytes;
+    return true;
+}
+
+void SystemAllocator::unbook(std::size_t bytes) noexcept {
+    const Lock lock(lock_);
+    books_.live_bytes -= bytes;
+}
+
+// Requires: the lock is held, from here on to keep.
+MemoryBlock SystemAllocator::remove_cached(std::size_t index) noexcept {
+    const MemoryBlock range = books_.cache[index];
+    std::shift_left(books_.cache.begin() + static_cast<std::ptrdiff_t>(index),
+                    books_.cache.begin() + static_cast<std::ptrdiff_t>(books_.cached), 1);
+    --books_.cached;
+    books_.cached_bytes -= range.size;
+    return range;
+}
+
+// The newest of the size: its pages are likelier to be in the processor's caches.
+MemoryBlock SystemAllocator::take_cached(std::size_t bytes, std::size_t alignment) noexcept {
+    for (std::size_t i = books_.cached; i-- > 0;) {
+        const MemoryBlock range = books_.cache[i];
+        if (range.size == bytes && is_aligned(range.data, alignment)) return remove_cached(i);
+    }
+    return {};
+}
+
+bool SystemAllocator::is_cached(MemoryBlock range) const noexcept {
+    const auto* const end = books_.cache.data() + books_.cached;
+    return std::any_of(books_.cache.data(), end, [&](MemoryBlock kept) { return kept.overlaps(range); });
+}
+
+bool SystemAllocator::keep(MemoryBlock range) noexcept {
+    // One range must not drive out all the others.
+    const bool fits = range.size <= cache_bytes_ / 4;
+    if (!fits || books_.cached == kMaxCached || books_.cached_bytes + range.size > cache_bytes_) return false;
+    books_.cache[books_.cached++] = range;
+    books_.cached_bytes += range.size;
+    return true;
+}
+
+Expected<MemoryBlock> SystemAllocator::map_range(std::size_t bytes, std::size_t alignment) noexcept {
+    const auto range = os::reserve({.bytes = bytes, .alignment = std::max(alignment, os::page_size())});
+    if (!range) return range;
+    Status status = os::commit(*range).status();
+    if (status == Status::ok) {
+        const Lock lock(lock_);
+        status = pages_.add(*range).status();
+    }
+    if (status == Status::ok) return *range;
+    (void)os::release(*range);
+    return status;
+}
+
+Expected<MemoryBlock> SystemAllocator::allocate(std::size_t size, std::size_t alignment) noexcept {
+    const Status asked = check_allocation(size, alignment);
+    if (asked != Status::ok) return fail(asked);
+    const auto bytes = rounded_size(size);
+    if (!bytes) return fail(bytes.status());
+    if (!book(*bytes)) return fail(Status::capacity_exhausted);
+    {
+        const Lock lock(lock_);
+        const MemoryBlock cached = take_cached(*bytes, alignment);
+        if (!cached.is_null()) {
+            ++books_.allocations;
+            ++books_.live_blocks;
+            books_.peak_bytes = std::max(books_.peak_bytes, books_.live_bytes);
+            publish();
+            return cached;
+        }
+    }
+    auto range = map_range(*bytes, alignment);
+    // What is kept for later may be what is missing now.
+    if (!range && trim() != 0) range = map_range(*bytes, alignment);
+    return finish(range, *bytes);
+}
+
+Expected<MemoryBlock> SystemAllocator::finish(Expected<MemoryBlock> range, std::size_t bytes) noexcept {
+    if (!range) {
+        unbook(bytes);
+        return fail(range.status());
+    }
+    const Lock lock(lock_);
+    ++books_.allocations;
+    ++books_.live_blocks;
+    books_.peak_bytes = std::max(books_.peak_bytes, books_.live_bytes);
+    publish();
+    return range;
+}
+
+Expected<MemoryBlock> SystemAllocator::fail(Status status) noexcept {
+    const Lock lock(lock_);
+    ++books_.failures;
+    return status;
+}
+
+void SystemAllocator::deallocate(MemoryBlock block, [[maybe_unused]] std::size_t alignment) noexcept {
+    if (block.is_null()) return;
+    OURO_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already");
+    const auto bytes = rounded_size(block.size);
+    OURO_ASSERT(bytes && is_aligned(block.data, os::page_size()), "this is no whole block");
+    const MemoryBlock range{block.data, *bytes};
+    MemoryBlock evicted;
+    bool kept = false;
+    {
+        const Lock lock(lock_);
+        OURO_ASSERT(!is_cached(range), "the block was freed already");
+        books_.live_bytes -= range.size;
+        --books_.live_blocks;
+        kept = keep(range);
+        if (!kept && range.size <= cache_bytes_ / 4 && books_.cached != 0) {
+            evicted = remove_cached(0);
+            kept = keep(range);
+        }
+        publish();
+    }
+    if (!evicted.is_null()) release_range(evicted);
+    if (!kept) release_range(range);
+}
+
+void SystemAllocator::release_range(MemoryBlock range) noexcept {
+    {
+        // Before the system may give the addresses to another thread.
+        const Lock lock(lock_);
+        pages_.remove(range);
+    }
+    if (os::release(range)) return;
+    // The system has no room to note the hole: the addresses stay ours, without memory.
+    (void)os::discard(range);
+    const Lock lock(lock_);
+    (void)pages_.add(range);
+    books_.stranded_bytes += range.size;
+}
+
+bool SystemAllocator::shrink_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
+    const MemoryBlock tail = range.sub(new_bytes, range.size - new_bytes);
+    {
+        const Lock lock(lock_);
+        pages_.remove(tail);
+    }
+    const bool released = os::release(tail).has_value();
+    const Lock lock(lock_);
+    if (released) {
+        books_.live_bytes -= tail.size;
+        publish();
+    } else {
+        (void)pages_.add(tail);
+    }
+    return released;
+}
+
+bool SystemAllocator::grow_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
+    const std::size_t more = new_bytes - range.size;
+    if (!book(more)) return false;
+    if (!os::extend(range, new_bytes)) {
+        unbook(more);
+        return false;
+    }
+    const MemoryBlock tail{range.end(), more};
+    {
+        const Lock lock(lock_);
+        if (pages_.add(tail)) {
+            books_.peak_bytes = std::max(books_.peak_bytes, books_.live_bytes);
+            publish();
+            return true;
+        }
+        books_.live_bytes -= more;
+    }
+    (void)os::release(tail);
+    return false;
+}
+
+Expected<MemoryBlock> SystemAllocator::reallocate(MemoryBlock block, std::size_t new_size,
+                                                  std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return fail(asked);
+    if (block.is_null()) return allocate(new_size, alignment);
+    OURO_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already");
+    const auto old_bytes = rounded_size(block.size);
+    const auto new_bytes = rounded_size(new_size);
+    if (!old_bytes || !new_bytes) return fail(Status::size_overflow);
+    const MemoryBlock range{block.data, *old_bytes};
+    bool in_place = *new_bytes == *old_bytes;
+    if (*new_bytes < *old_bytes) in_place = shrink_in_place(range, *new_bytes);
+    if (*new_bytes > *old_bytes) in_place = grow_in_place(range, *new_bytes);
+    if (in_place) return MemoryBlock{block.data, *new_bytes};
+    return move_to_new_block(*this, block, new_size, alignment);
+}
+
+std::size_t SystemAllocator::trim() noexcept {
+    std::array<MemoryBlock, kMaxCached> kept;
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    {
+        const Lock lock(lock_);
+        count = std::exchange(books_.cached, 0);
+        bytes = std::exchange(books_.cached_bytes, 0);
+        kept = books_.cache;
+        publish();
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        release_range(kept[i]);
+    return bytes;
+}
+
+// Requires: the lock is held. Without events: an observer might allocate here.
+void SystemAllocator::publish() noexcept {
+    const std::size_t held = books_.live_bytes + books_.cached_bytes + books_.stranded_bytes;
+    listing_.update_reserved(held);
+    listing_.update_silently(held, books_.live_bytes, books_.peak_bytes);
+}
+
+ResourceInfo SystemAllocator::info() const noexcept {
+    return {.name = name_, .thread_safety = ThreadSafety::any_thread, .frees_blocks = true};
+}
+
+ResourceStats SystemAllocator::stats() const noexcept {
+    const Lock lock(lock_);
+    const std::size_t held = books_.live_bytes + books_.cached_bytes;
+    return {.live_bytes = books_.live_bytes,
+            .peak_bytes = books_.peak_bytes,
+            .live_blocks = books_.live_blocks,
+            .reserved_bytes = held + books_.stranded_bytes,
+            .committed_bytes = held,
+            .allocations = books_.allocations,
+            .failures = books_.failures};
+}
+
+Status SystemAllocator::check() const noexcept {
+    const Lock lock(lock_);
+    std::size_t cached_bytes = 0;
+    for (std::size_t i = 0; i < books_.cached; ++i) {
+        cached_bytes += books_.cache[i].size;
+        if (!pages_.contains_all(books_.cache[i])) return Status::corrupt_data;
+    }
+    const std::size_t held = books_.live_bytes + books_.cached_bytes + books_.stranded_bytes;
+    const bool sound = cached_bytes == books_.cached_bytes && books_.live_bytes <= max_bytes_ &&
+                       pages_.page_count() * os::page_size() == held;
+    return sound ? Status::ok : Status::corrupt_data;
+}
+
+}  // namespace ouro

@@ -1,0 +1,144 @@
+#include <ouro/memory/observer.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
+
+namespace ouro {
+
+TaggedAllocator::TaggedAllocator(MemoryResource& upstream, const Options& options) noexcept
+    : upstream_(upstream),
+      name_(options.name),
+      tag_(options.tag),
+      budget_bytes_(options.budget_bytes),
+      use_(upstream.info().thread_safety == ThreadSafety::single_thread) {}
+
+Status TaggedAllocator::admit(std::size_t bytes, std::size_t& sum) noexcept {
+    const std::size_t budget = budget_bytes();
+    if (!use_.reserve(bytes, budget, sum)) [[unlikely]]
+        return budget == kNoBudget ? Status::size_overflow : Status::budget_exceeded;
+    if (rate_.admit(bytes)) [[likely]]
+        return Status::ok;
+    use_.release(bytes);
+    return Status::rate_limited;
+}
+
+Expected<MemoryBlock> TaggedAllocator::allocate(std::size_t size, std::size_t alignment) noexcept {
+    Status status = check_allocation(size, alignment);
+    std::size_t sum = 0;
+    if (status == Status::ok) [[likely]]
+        status = admit(size, sum);
+    if (status != Status::ok) [[unlikely]]
+        return fail(status, {}, size, alignment);
+    const auto given = upstream_.allocate(size, alignment);
+    if (!given) [[unlikely]] {
+        use_.release(size);
+        return fail(given.status(), {}, size, alignment);
+    }
+    use_.confirm(sum);
+    use_.count_allocation(size);
+    const MemoryBlock block{given->data, size};
+    if (has_observers()) [[unlikely]] {
+        raise(&MemoryObserver::on_allocate,
+              {.resource = this, .tag = tag_, .block = block, .asked_bytes = size, .alignment = alignment});
+    }
+    return block;
+}
+
+void TaggedAllocator::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
+    if (block.is_null()) return;
+    if (has_observers()) [[unlikely]] {
+        raise(&MemoryObserver::on_deallocate, {.resource = this,
+                                               .tag = tag_,
+                                               .block = block,
+                                               .asked_bytes = block.size,
+                                               .alignment = alignment});
+    }
+    upstream_.deallocate(block, alignment);
+    // Only now is there room for others within the budget.
+    use_.release(block.size);
+    use_.count_deallocation();
+}
+
+Expected<MemoryBlock> TaggedAllocator::reallocate(MemoryBlock block, std::size_t new_size,
+                                                  std::size_t alignment) noexcept {
+    if (block.is_null()) return allocate(new_size, alignment);
+    const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
+    Status status = check_allocation(new_size, alignment);
+    std::size_t sum = 0;
+    if (status == Status::ok && growth != 0) status = admit(growth, sum);
+    if (status != Status::ok) return fail(status, block, new_size, alignment);
+    const auto given = upstream_.reallocate(block, new_size, alignment);
+    if (!given) {
+        if (growth != 0) use_.release(growth);
+        return fail(given.status(), block, new_size, alignment);
+    }
+    if (new_size < block.size) use_.release(block.size - new_size);
+    use_.confirm(sum);
+    use_.count_reallocation(growth);
+    const MemoryBlock changed{given->data, new_size};
+    if (has_observers()) {
+        raise(&MemoryObserver::on_reallocate, {.resource = this,
+                                               .tag = tag_,
+                                               .block = changed,
+                                               .old_block = block,
+                                               .asked_bytes = new_size,
+                                               .alignment = alignment});
+    }
+    return changed;
+}
+
+Expected<MemoryBlock> TaggedAllocator::fail(Status status, MemoryBlock old_block, std::size_t size,
+                                            std::size_t alignment) noexcept {
+    failures_[static_cast<std::size_t>(status)].fetch_add(1, std::memory_order_relaxed);
+    raise(&MemoryObserver::on_failure, {.resource = this,
+                                        .tag = tag_,
+                                        .status = status,
+                                        .old_block = old_block,
+                                        .asked_bytes = size,
+                                        .alignment = alignment});
+    return status;
+}
+
+TaggedAllocator::Counts TaggedAllocator::counts() const noexcept {
+    const detail::UseCounter::Totals totals = use_.totals();
+    Counts counts{.live_bytes = use_.live_bytes(),
+                  .peak_bytes = use_.peak_bytes(),
+                  .allocations = totals.allocations,
+                  .deallocations = totals.deallocations,
+                  .reallocations = totals.reallocations,
+                  .allocated_bytes = totals.allocated_bytes};
+    if (totals.allocations > totals.deallocations)
+        counts.live_blocks = static_cast<std::size_t>(totals.allocations - totals.deallocations);
+    for (const auto& failures : failures_)
+        counts.failures += failures.load(std::memory_order_relaxed);
+    return counts;
+}
+
+std::uint64_t TaggedAllocator::failures(Status status) const noexcept {
+    return failures_[static_cast<std::size_t>(status)].load(std::memory_order_relaxed);
+}
+
+ResourceInfo TaggedAllocator::info() const noexcept {
+    ResourceInfo info = upstream_.info();
+    info.name = name_ != nullptr ? std::string_view(name_) : tag_name(tag_);
+    return info;
+}
+
+ResourceStats TaggedAllocator::stats() const noexcept {
+    const Counts own = counts();
+    ResourceStats stats = upstream_.stats();
+    stats.live_bytes = own.live_bytes;
+    stats.peak_bytes = own.peak_bytes;
+    stats.live_blocks = own.live_blocks;
+    stats.allocations = own.allocations;
+    stats.failures = own.failures;
+    return stats;
+}
+
+Status TaggedAllocator::check() const noexcept {
+    const Counts own = counts();
+    const bool sound = own.peak_bytes >= own.live_bytes && own.live_bytes >= own.live_blocks &&
+                       own.deallocations <= own.allocations && own.allocated_bytes >= own.live_bytes;
+    const bool empty_alike = (own.live_bytes == 0) == (own.live_blocks == 0);
+    return sound && empty_alike ? upstream_.check() : Status::corrupt_data;
+}
+
+}  // namespace ouro

@@ -1,0 +1,180 @@
+// The walk over a heap that may have come from a file: nothing read from it is used before it is known to lie
+// inside, and every loop is bounded by the size of the memory.
+#include <ouro/base/bits.hpp>
+#include <ouro/memory/tlsf_heap.hpp>
+
+#include <new>
+#include <span>
+
+namespace ouro {
+
+class TlsfHeapCheck {
+public:
+    explicit TlsfHeapCheck(const TlsfHeap& heap) noexcept : heap_(heap) {}
+
+    [[nodiscard]] static bool has_sound_control(const TlsfHeap& heap, std::size_t image_bytes) noexcept {
+        if (heap.magic_ != TlsfHeap::kMagic || heap.version_ != TlsfHeap::kVersion) return false;
+        const std::uint64_t capacity_bytes = std::uint64_t{heap.capacity_units_} * TlsfHeap::kUnit;
+        if (capacity_bytes > TlsfHeap::kMaxBytes) return false;
+        const TlsfHeap::Layout layout = TlsfHeap::layout_of(capacity_bytes);
+        const bool same_layout =
+            heap.first_unit_ == layout.first_unit && heap.bits_unit_ == layout.bits_unit &&
+            heap.heads_unit_ == layout.heads_unit && heap.slots_unit_ == layout.slots_unit &&
+            heap.level_count_ == layout.level_count && heap.zone_bits_ == layout.zone_bits &&
+            heap.zone_shift_ + heap.zone_bits_ ==
+                static_cast<std::uint32_t>(std::bit_width(layout.capacity_units));
+        return same_layout && heap.first_unit_ <= heap.end_unit_ && heap.end_unit_ <= heap.capacity_units_ &&
+               std::uint64_t{heap.end_unit_} * TlsfHeap::kUnit <= image_bytes;
+    }
+
+    // Requires: a sound control.
+    [[nodiscard]] bool is_sound() noexcept {
+        return walk_levels() && walk_memory() && walk_quick() && counts_agree();
+    }
+
+private:
+    [[nodiscard]] bool is_inside(std::uint32_t unit) const noexcept {
+        return unit >= heap_.first_unit_ && unit < heap_.end_unit_;
+    }
+
+    // A block with marks at both ends and the same size noted at both.
+    [[nodiscard]] bool is_free_block(std::uint32_t unit) const noexcept {
+        if (!is_inside(unit) || !heap_.is_marked(unit)) return false;
+        const std::uint32_t units = heap_.load(unit, TlsfHeap::kUnits);
+        return heap_.holds(unit, units) && heap_.is_marked(unit + units - 1) &&
+               heap_.units_before(unit + units) == units;
+    }
+
+    [[nodiscard]] bool walk_levels() noexcept {
+        for (std::uint32_t level = 0; level < TlsfHeap::kMaxLevels; ++level) {
+            const std::uint32_t slots = heap_.slot_bits_[level];
+            if ((slots != 0) != (heap_.zone_sets_[level] != 0)) return false;
+            if ((slots != 0) != ((heap_.level_bits_ >> level & 1) != 0)) return false;
+            if (level >= heap_.level_count_) {
+                if (slots != 0) return false;
+                continue;
+            }
+            for (std::uint32_t slot = 0; slot < TlsfHeap::kSlots; ++slot) {
+                const std::uint32_t index = level * TlsfHeap::kSlots + slot;
+                if ((heap_.zones_of(index) != 0) != ((slots >> slot & 1) != 0)) return false;
+                if (!walk_class(index)) return false;
+            }
+            if (!zones_agree(level)) return false;
+        }
+        return heap_.level_bits_ >> TlsfHeap::kMaxLevels == 0;
+    }
+
+    // Requires: the classes of the level have been walked.
+    [[nodiscard]] bool zones_agree(std::uint32_t level) const noexcept {
+        for (std::uint32_t zone = 0; zone < std::uint32_t{1} << heap_.zone_bits_; ++zone) {
+            std::uint32_t slots = 0;
+            for (std::uint32_t slot = 0; slot < TlsfHeap::kSlots; ++slot) {
+                const std::uint64_t zones = heap_.zones_of(level * TlsfHeap::kSlots + slot);
+                slots |= static_cast<std::uint32_t>(zones >> zone & 1) << slot;
+            }
+            if (heap_.slots_of(level, zone) != slots) return false;
+            if ((slots != 0) != ((heap_.zone_sets_[level] >> zone & 1) != 0)) return false;
+        }
+        return (heap_.zone_sets_[level] & ~low_mask<std::uint64_t>(1U << heap_.zone_bits_)) == 0;
+    }
+
+    [[nodiscard]] bool walk_class(std::uint32_t index) noexcept {
+        const std::uint64_t zones = heap_.zones_of(index);
+        const std::uint32_t count = std::uint32_t{1} << heap_.zone_bits_;
+        if ((zones & ~low_mask<std::uint64_t>(count)) != 0) return false;
+        for (std::uint32_t zone = 0; zone < count; ++zone) {
+            if ((heap_.head_of(index, zone) != 0) != ((zones >> zone & 1) != 0)) return false;
+            if (!walk_list(index, zone)) return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool walk_list(std::uint32_t index, std::uint32_t zone) noexcept {
+        std::uint32_t previous = 0;
+        for (std::uint32_t unit = heap_.head_of(index, zone); unit != 0;
+             unit = heap_.load(unit, TlsfHeap::kNext)) {
+            if (!is_free_block(unit)) return false;
+            const std::uint32_t units = heap_.load(unit, TlsfHeap::kUnits);
+            if (TlsfHeap::class_of(units) != index || heap_.zone_of(unit) != zone) return false;
+            if (previous != 0 && heap_.load(unit, TlsfHeap::kPrevious) != previous) return false;
+            listed_units_ += units;
+            // A list that runs in a circle ends here: together the blocks cannot be larger than the heap.
+            if (listed_units_ > heap_.end_unit_) return false;
+            ++listed_blocks_;
+            previous = unit;
+        }
+        return true;
+    }
+
+    // From mark to mark: each begins a free block that is in its list, does not touch another and has no mark
+    // inside.
+    [[nodiscard]] bool walk_memory() noexcept {
+        const std::uint32_t words = heap_.capacity_units_ / 64 + 1;
+        const std::span<const std::uint64_t> bits(heap_.bits(), words);
+        std::size_t unit = find_set_bit(bits);
+        while (unit < heap_.end_unit_) {
+            const auto start = static_cast<std::uint32_t>(unit);
+            if (!is_free_block(start) || !is_linked(start)) return false;
+            const std::uint32_t units = heap_.load(start, TlsfHeap::kUnits);
+            if (units > 1 && find_set_bit(bits, unit + 1) != unit + units - 1) return false;
+            if (heap_.is_marked(start + units)) return false;
+            found_units_ += units;
+            ++found_blocks_;
+            unit = find_set_bit(bits, unit + units);
+        }
+        return unit >= std::size_t{words} * 64;
+    }
+
+    [[nodiscard]] bool is_linked(std::uint32_t unit) const noexcept {
+        const std::uint32_t index = TlsfHeap::class_of(heap_.load(unit, TlsfHeap::kUnits));
+        if (heap_.head_of(index, heap_.zone_of(unit)) == unit) return true;
+        const std::uint32_t previous = heap_.load(unit, TlsfHeap::kPrevious);
+        return is_free_block(previous) && heap_.load(previous, TlsfHeap::kNext) == unit;
+    }
+
+    // The small blocks kept for the next request: nothing of them is marked.
+    [[nodiscard]] bool walk_quick() noexcept {
+        for (std::uint32_t units = 1; units <= TlsfHeap::kQuickUnits; ++units) {
+            std::uint32_t unit = heap_.quick_heads_[units - 1];
+            for (; unit != 0; unit = heap_.load(unit, TlsfHeap::kNext)) {
+                if (!is_inside(unit) || !heap_.holds(unit, units)) return false;
+                for (std::uint32_t i = 0; i < units; ++i) {
+                    if (heap_.is_marked(unit + i)) return false;
+                }
+                kept_units_ += units;
+                if (kept_units_ > heap_.quick_units_) return false;
+            }
+        }
+        return kept_units_ == heap_.quick_units_ && heap_.quick_units_ <= heap_.quick_limit_units_ &&
+               heap_.quick_limit_units_ <= TlsfHeap::kMaxQuickUnits &&
+               heap_.quick_cursor_ < TlsfHeap::kQuickUnits;
+    }
+
+    [[nodiscard]] bool counts_agree() const noexcept {
+        const std::uint32_t all = heap_.end_unit_ - heap_.first_unit_;
+        const bool same_blocks = listed_blocks_ == found_blocks_ && listed_units_ == found_units_;
+        const bool nothing_lost = found_units_ <= all && heap_.taken_units_ == all - found_units_ &&
+                                  heap_.quick_units_ <= heap_.taken_units_;
+        const std::uint32_t live_units = heap_.taken_units_ - heap_.quick_units_;
+        const std::uint64_t live_blocks = heap_.allocations_ - heap_.deallocations_;
+        return same_blocks && nothing_lost && heap_.allocations_ >= heap_.deallocations_ &&
+               live_blocks <= live_units && (live_blocks == 0) == (live_units == 0) &&
+               heap_.peak_units_ <= heap_.capacity_units_;
+    }
+
+    const TlsfHeap& heap_;
+    std::uint64_t listed_units_ = 0;
+    std::uint64_t listed_blocks_ = 0;
+    std::uint64_t found_units_ = 0;
+    std::uint64_t found_blocks_ = 0;
+    std::uint64_t kept_units_ = 0;
+};
+
+Status TlsfHeap::check(MemoryBlock image) noexcept {
+    if (image.size < sizeof(TlsfHeap)) return Status::corrupt_data;
+    const auto& heap = *std::launder(reinterpret_cast<const TlsfHeap*>(image.data));
+    const bool sound = TlsfHeapCheck::has_sound_control(heap, image.size) && TlsfHeapCheck(heap).is_sound();
+    return sound ? Status::ok : Status::corrupt_data;
+}
+
+}  // namespace ouro

@@ -1,0 +1,247 @@
+#include <ouro/memory/two_ended_stack.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace ouro {
+namespace {
+
+// Blocks are multiples of this. One of larger alignment has a unit more, in which it notes where its end's
+// cursor was: what its alignment skipped could not be found again otherwise.
+constexpr std::size_t kUnit = kDefaultAlignment;
+constexpr std::size_t kMaxSize = ~std::size_t{0} - kUnit;
+
+constexpr std::size_t whole_units(std::size_t size) noexcept {
+    return (size + kUnit - 1) & ~(kUnit - 1);
+}
+
+std::byte* at(std::uintptr_t address) noexcept {
+    return reinterpret_cast<std::byte*>(address);
+}
+
+std::uintptr_t address_of(const void* pointer) noexcept {
+    return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+}  // namespace
+
+Expected<TwoEndedStack> TwoEndedStack::create(const Options& options) noexcept {
+    const auto step = checked_align_up(options.commit_step_bytes, os::page_size());
+    if (!step) return step.status();
+    auto own = os::Reservation::create({.bytes = options.max_bytes}, os::page_size());
+    if (!own) return own.status();
+    Range range;
+    range.whole = own->block();
+    range.cursor = range.limit = {range.begin(), range.end()};
+    range.step_bytes = std::max(*step, os::page_size());
+    range.own = *std::move(own);
+    return TwoEndedStack(std::move(range), options.name);
+}
+
+Expected<TwoEndedStack> TwoEndedStack::create_on(MemoryResource& upstream, std::size_t bytes,
+                                                 const char* name) noexcept {
+    const auto block = upstream.allocate(bytes, kUnit);
+    if (!block) return block.status();
+    Range range;
+    range.whole = *block;
+    range.cursor = {range.begin(), align_down(range.end(), kUnit)};
+    range.limit = {range.end(), range.end()};
+    range.upstream = &upstream;
+    return TwoEndedStack(std::move(range), name);
+}
+
+TwoEndedStack::TwoEndedStack(Range range, const char* name) noexcept
+    : range_(std::move(range)), front_(range_, StackEnd::front, name), back_(range_, StackEnd::back, name) {}
+
+TwoEndedStack::TwoEndedStack(TwoEndedStack&& other) noexcept
+    : range_(std::exchange(other.range_, {})), front_(other.front_), back_(other.back_) {
+    front_.range_ = back_.range_ = &range_;
+    // What is left behind is a stack without room.
+    other.front_ = End(other.range_, StackEnd::front, front_.name_);
+    other.back_ = End(other.range_, StackEnd::back, back_.name_);
+}
+
+TwoEndedStack& TwoEndedStack::operator=(TwoEndedStack&& other) noexcept {
+    if (this != &other) {
+        std::destroy_at(this);
+        std::construct_at(this, std::move(other));
+    }
+    return *this;
+}
+
+TwoEndedStack::~TwoEndedStack() {
+    if (range_.upstream != nullptr) range_.upstream->deallocate(range_.whole, kUnit);
+}
+
+Status TwoEndedStack::check() const noexcept {
+    const Status front = front_.check();
+    return front == Status::ok ? back_.check() : front;
+}
+
+Status TwoEndedStack::Range::make_usable(StackEnd side, std::uintptr_t wanted) noexcept {
+    if (is_all_usable()) return Status::ok;
+    const std::uintptr_t room = limit[1] - limit[0];
+    if (side == StackEnd::front) {
+        if (wanted <= limit[0]) return Status::ok;
+        const std::size_t more =
+            std::min(align_up(std::max(wanted - limit[0], step_bytes), os::page_size()), room);
+        const Status committed = own.commit(limit[0] - begin(), more).status();
+        if (committed == Status::ok) limit[0] += more;
+        return committed;
+    }
+    if (wanted >= limit[1]) return Status::ok;
+    const std::size_t more =
+        std::min(align_up(std::max(limit[1] - wanted, step_bytes), os::page_size()), room);
+    const Status committed = own.commit(limit[1] - more - begin(), more).status();
+    if (committed == Status::ok) limit[1] -= more;
+    return committed;
+}
+
+void TwoEndedStack::Range::trim() noexcept {
+    if (upstream != nullptr) return;
+    const std::uintptr_t first = align_up(cursor[0], os::page_size());
+    const std::uintptr_t last = align_down(cursor[1], os::page_size());
+    if (first >= last) return;
+    // When the system refuses, the memory simply stays.
+    if (is_all_usable()) {
+        if (own.decommit(first - begin(), last - first)) limit = {first, last};
+        return;
+    }
+    if (first < limit[0] && own.decommit(first - begin(), limit[0] - first)) limit[0] = first;
+    if (last > limit[1] && own.decommit(limit[1] - begin(), last - limit[1])) limit[1] = last;
+}
+
+Expected<TwoEndedStack::End::Place> TwoEndedStack::End::place(std::uintptr_t from, std::size_t size,
+                                                              std::size_t alignment) const noexcept {
+    if (size > kMaxSize) return Status::size_overflow;
+    const std::size_t bytes = whole_units(size);
+    const std::size_t note = alignment > kUnit ? kUnit : 0;
+    if (end_ == StackEnd::front) {
+        const auto start = checked_align_up(from + note, std::max(alignment, kUnit));
+        if (!start) return start.status();
+        const std::uintptr_t other = range_->cursor[1];
+        if (*start > other || bytes > other - *start) return Status::capacity_exhausted;
+        return Place{*start, *start + bytes};
+    }
+    const std::uintptr_t other = range_->cursor[0];
+    if (bytes > from - other || note > from - other - bytes) return Status::capacity_exhausted;
+    const std::uintptr_t start = align_down(from - note - bytes, std::max(alignment, kUnit));
+    if (start < other) return Status::capacity_exhausted;
+    return Place{start, start};
+}
+
+Expected<TwoEndedStack::End::Place> TwoEndedStack::End::reserve_place(std::uintptr_t from, std::size_t size,
+                                                                      std::size_t alignment) noexcept {
+    Status status = check_allocation(size, alignment);
+    if (status == Status::ok) {
+        const auto found = place(from, size, alignment);
+        status = found ? range_->make_usable(end_, found->cursor) : found.status();
+        if (status == Status::ok) return found;
+    }
+    ++failures_;
+    return status;
+}
+
+Expected<MemoryBlock> TwoEndedStack::End::allocate(std::size_t size, std::size_t alignment) noexcept {
+    const std::uintptr_t before = cursor();
+    const auto found = reserve_place(before, size, alignment);
+    if (!found) return found.status();
+    cursor() = found->cursor;
+    if (alignment > kUnit) note_cursor(*found, size, before);
+    ++live_blocks_;
+    ++allocations_;
+    return MemoryBlock{at(found->start), whole_units(size)};
+}
+
+void TwoEndedStack::End::note_cursor(Place where, std::size_t size, std::uintptr_t before) const noexcept {
+    const std::uintptr_t note =
+        end_ == StackEnd::front ? where.start - sizeof(before) : where.start + whole_units(size);
+    std::memcpy(at(note), &before, sizeof(before));
+}
+
+std::uintptr_t TwoEndedStack::End::cursor_before(MemoryBlock block, std::size_t alignment) const noexcept {
+    const std::uintptr_t start = address_of(block.data);
+    const std::uintptr_t end = start + whole_units(block.size);
+    if (alignment <= kUnit) return end_ == StackEnd::front ? start : end;
+    std::uintptr_t before = 0;
+    std::memcpy(&before, at(end_ == StackEnd::front ? start - sizeof(before) : end), sizeof(before));
+    return before;
+}
+
+bool TwoEndedStack::End::is_newest(MemoryBlock block) const noexcept {
+    const std::uintptr_t start = address_of(block.data);
+    return live_blocks_ != 0 &&
+           cursor() == (end_ == StackEnd::front ? start + whole_units(block.size) : start);
+}
+
+void TwoEndedStack::End::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
+    if (block.is_null()) return;
+    OURO_ASSERT(is_newest(block), "an end of a stack takes back its newest block only");
+    note_peak();
+    cursor() = cursor_before(block, alignment);
+    --live_blocks_;
+}
+
+Expected<MemoryBlock> TwoEndedStack::End::reallocate(MemoryBlock block, std::size_t new_size,
+                                                     std::size_t alignment) noexcept {
+    if (block.is_null()) return allocate(new_size, alignment);
+    OURO_ASSERT(is_newest(block), "an end of a stack changes its newest block only");
+    // Checked first: a senseless alignment would read a note that is not there.
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) {
+        ++failures_;
+        return asked;
+    }
+    const std::uintptr_t before = cursor_before(block, alignment);
+    const auto found = reserve_place(before, new_size, alignment);
+    if (!found) return found.status();
+    note_peak();
+    std::memmove(at(found->start), block.data, std::min(block.size, new_size));
+    cursor() = found->cursor;
+    if (alignment > kUnit) note_cursor(*found, new_size, before);
+    return MemoryBlock{at(found->start), whole_units(new_size)};
+}
+
+void TwoEndedStack::End::pop_to(Marker marker) noexcept {
+    OURO_ASSERT(marker.end == end_, "the marker is of the other end");
+    OURO_ASSERT(marker.used_bytes <= used_bytes() && marker.live_blocks <= live_blocks_,
+                "the marker is of memory that was freed already");
+    note_peak();
+    const std::uintptr_t base = end_ == StackEnd::front ? range_->begin() : align_down(range_->end(), kUnit);
+    cursor() = end_ == StackEnd::front ? base + marker.used_bytes : base - marker.used_bytes;
+    live_blocks_ = marker.live_blocks;
+}
+
+std::size_t TwoEndedStack::End::used_bytes() const noexcept {
+    return end_ == StackEnd::front ? cursor() - range_->begin() : align_down(range_->end(), kUnit) - cursor();
+}
+
+ResourceInfo TwoEndedStack::End::info() const noexcept {
+    return {.name = name_, .thread_safety = ThreadSafety::single_thread, .frees_blocks = true};
+}
+
+ResourceStats TwoEndedStack::End::stats() const noexcept {
+    const std::size_t committed =
+        end_ == StackEnd::front ? range_->limit[0] - range_->begin() : range_->end() - range_->limit[1];
+    return {.live_bytes = used_bytes(),
+            .peak_bytes = std::max(peak_bytes_, used_bytes()),
+            .live_blocks = live_blocks_,
+            .reserved_bytes = range_->whole.size,
+            .committed_bytes = committed,
+            .allocations = allocations_,
+            .failures = failures_};
+}
+
+Status TwoEndedStack::End::check() const noexcept {
+    const Range& range = *range_;
+    const bool ordered = range.begin() <= range.cursor[0] && range.cursor[0] <= range.cursor[1] &&
+                         range.cursor[1] <= range.end() && range.limit[0] <= range.limit[1];
+    const bool usable =
+        range.is_all_usable() || (range.cursor[0] <= range.limit[0] && range.limit[1] <= range.cursor[1]);
+    const bool counted = used_bytes() % kUnit == 0 && used_bytes() / kUnit >= live_blocks_;
+    return ordered && usable && counted ? Status::ok : Status::corrupt_data;
+}
+
+}  // namespace ouro

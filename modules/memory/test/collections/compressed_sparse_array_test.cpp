@@ -1,0 +1,195 @@
+#include "strict_resource.hpp"
+
+#include <ouro/base/random.hpp>
+#include <ouro/memory/collections/compressed_sparse_array.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <ranges>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::CompressedSparseArray;
+using ouro::Random;
+using ouro::Status;
+using ouro::testing_support::StrictResource;
+
+struct alignas(32) Record {
+    std::uint64_t number;
+    float weight;
+    std::uint8_t name[12];
+    std::uint64_t rest = 0;
+
+    explicit Record(std::uint32_t seed) : number(seed), weight(static_cast<float>(seed)), name{} {
+        name[seed % sizeof(name)] = static_cast<std::uint8_t>(seed);
+    }
+    friend bool operator==(const Record&, const Record&) = default;
+};
+
+using Numbers = CompressedSparseArray<std::uint32_t, 64>;
+static_assert(std::ranges::forward_range<Numbers::Indices>);
+
+// Clustered, as entities are, with the ends of the index space among them.
+std::uint32_t random_index(Random& random) {
+    const std::uint32_t cluster = random.below(12);
+    if (cluster == 0) return 0xFFFFFFFF - random.below(3);
+    return cluster * 1'000'003 + random.below(600);
+}
+
+template <class Array>
+void compare(Array& array, const std::map<std::uint32_t, std::uint32_t>& model) {
+    ASSERT_EQ(array.check(), Status::ok);
+    ASSERT_EQ(array.size(), model.size());
+    auto expected = model.begin();
+    bool same = true;
+    ASSERT_EQ(array.for_each([&](std::uint32_t index, const auto& value) {
+        same = same && expected != model.end() && expected->first == index &&
+               value == std::remove_cvref_t<decltype(value)>(expected->second);
+        ++expected;
+    }),
+              Status::ok);
+    ASSERT_TRUE(same && expected == model.end());
+    ASSERT_TRUE(std::ranges::equal(array.indices(), std::views::keys(model)));
+}
+
+template <class T, std::size_t ChunkValues>
+void run_model(std::uint64_t seed, std::size_t max_raw_chunks) {
+    using Array = CompressedSparseArray<T, ChunkValues>;
+    StrictResource heap;
+    {
+        auto array = *Array::create(heap, {.max_raw_chunks = max_raw_chunks});
+        std::map<std::uint32_t, std::uint32_t> model;
+        Random random(seed);
+        for (int step = 0; step < 4000; ++step) {
+            const std::uint32_t index = random_index(random);
+            const std::uint32_t choice = random.below(100);
+            const bool known = model.contains(index);
+            if (choice < 50) {
+                ASSERT_EQ(array.set(index, T(index ^ choice)), Status::ok);
+                model[index] = index ^ choice;
+            } else if (choice < 75) {
+                const auto value = array.get(index);
+                ASSERT_EQ(value.status(), known ? Status::ok : Status::not_found);
+                if (known) {
+                    ASSERT_EQ(*value, T(model[index]));
+                }
+            } else if (choice < 97) {
+                ASSERT_EQ(array.contains(index), known);
+                ASSERT_EQ(array.erase(index), known ? Status::ok : Status::not_found);
+                model.erase(index);
+            } else {
+                ASSERT_TRUE(choice == 97 ? array.compress_all() : array.compress_cold());
+            }
+            const auto stats = array.stats();
+            ASSERT_LE(stats.raw_chunks, max_raw_chunks);
+            if (step % 200 == 0) {
+                ASSERT_NO_FATAL_FAILURE(compare(array, model));
+            }
+        }
+        compare(array, model);
+        Array moved = std::move(array);
+        compare(moved, model);
+        moved.clear();
+        EXPECT_EQ(moved.size(), 0U);
+        EXPECT_EQ(moved.check(), Status::ok);
+        EXPECT_EQ(moved.set(5, T(5)), Status::ok);
+    }
+    ASSERT_EQ(heap.live_blocks(), 0U);
+}
+
+TEST(CompressedSparseArray, RandomCallsMatchTheModel) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        run_model<std::uint32_t, 64>(seed, 1);
+        run_model<std::uint8_t, 256>(seed, 5);
+        run_model<Record, 128>(seed, 8);
+        run_model<double, 1024>(seed, 100);
+    }
+}
+
+TEST(CompressedSparseArray, ColdChunksShrinkAndComeBack) {
+    StrictResource heap;
+    auto array = CompressedSparseArray<std::uint32_t>::create(heap, {.max_raw_chunks = 100});
+    ASSERT_TRUE(array);
+    for (std::uint32_t i = 0; i < 20 * 1024; ++i)
+        ASSERT_EQ(array->set(i, 1'000'000 + i / 4), Status::ok);
+    EXPECT_EQ(array->stats().raw_chunks, 20U);
+    // The first call only forgets that they were used.
+    EXPECT_EQ(*array->compress_cold(), 0U);
+    EXPECT_EQ(*array->get(0), 1'000'000U);
+    EXPECT_EQ(*array->compress_cold(), 19U);
+    const auto stats = array->stats();
+    EXPECT_EQ(stats.raw_chunks, 1U);
+    EXPECT_EQ(stats.packed_value_bytes, 19U * 4096U);
+    EXPECT_LT(stats.packed_bytes, stats.packed_value_bytes / 4);
+    EXPECT_EQ(stats.misses, 0U);
+    EXPECT_EQ(*array->get(5000), 1'000'000U + 1250U);
+    EXPECT_EQ(*array->get(5001), 1'000'000U + 1250U);
+    EXPECT_EQ(array->stats().misses, 1U);
+    EXPECT_EQ(array->check(), Status::ok);
+}
+
+TEST(CompressedSparseArray, AChunkOnlyReadIsNotPackedAgain) {
+    StrictResource heap;
+    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    ASSERT_TRUE(array);
+    ASSERT_EQ(array->set(0, 1), Status::ok);
+    ASSERT_EQ(array->set(64, 2), Status::ok);
+    ASSERT_EQ(*array->get(0), 1U);
+    const auto packings = array->stats().packings;
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_EQ(*array->get(64), 2U);
+        ASSERT_EQ(*array->get(0), 1U);
+    }
+    EXPECT_EQ(array->stats().packings, packings);
+    ASSERT_EQ(array->set(0, 3), Status::ok);
+    ASSERT_EQ(*array->get(64), 2U);
+    EXPECT_EQ(array->stats().packings, packings + 1);
+    EXPECT_EQ(*array->get(0), 3U);
+}
+
+TEST(CompressedSparseArray, TheEndsOfTheIndexSpace) {
+    StrictResource heap;
+    auto array = CompressedSparseArray<std::uint16_t>::create(heap);
+    ASSERT_TRUE(array);
+    EXPECT_EQ(array->next_index(0).status(), Status::not_found);
+    ASSERT_EQ(array->set(0xFFFFFFFF, 7), Status::ok);
+    ASSERT_EQ(array->set(0, 5), Status::ok);
+    EXPECT_EQ(*array->next_index(0), 0U);
+    EXPECT_EQ(*array->next_index(1), 0xFFFFFFFFU);
+    EXPECT_EQ(*array->next_index(0xFFFFFFFF), 0xFFFFFFFFU);
+    EXPECT_EQ(std::ranges::distance(array->indices()), 2);
+    EXPECT_EQ(array->erase(0xFFFFFFFF), Status::ok);
+    EXPECT_EQ(array->next_index(1).status(), Status::not_found);
+    EXPECT_EQ(array->erase(0xFFFFFFFF), Status::not_found);
+}
+
+TEST(CompressedSparseArray, BadOptionsAreTold) {
+    StrictResource heap;
+    EXPECT_EQ(Numbers::create(heap, {.max_raw_chunks = 0}).status(), Status::bad_argument);
+    EXPECT_EQ(Numbers::create(heap, {.max_raw_chunks = SIZE_MAX}).status(), Status::size_overflow);
+}
+
+TEST(CompressedSparseArray, WithoutMemoryARawChunkGivesItsPlace) {
+    StrictResource heap;
+    auto array = Numbers::create(heap, {.max_raw_chunks = 10});
+    ASSERT_TRUE(array);
+    for (std::uint32_t i = 0; i < 4; ++i)
+        ASSERT_EQ(array->set(i * 64, i), Status::ok);
+    ASSERT_TRUE(array->compress_all());
+    // Two raw spaces exist: the one of this chunk and a spare. A third cannot be had.
+    ASSERT_EQ(*array->get(0), 0U);
+    heap.fail_calls(0);
+    for (std::uint32_t i = 0; i < 4; ++i)
+        ASSERT_EQ(*array->get(i * 64), i);
+    heap.stop_failing();
+    EXPECT_EQ(array->check(), Status::ok);
+}
+
+}  // namespace

@@ -1,0 +1,128 @@
+#include "strict_resource.hpp"
+
+#include <ouro/base/random.hpp>
+#include <ouro/memory/collections/string_interner.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::Random;
+using ouro::Status;
+using ouro::StringId;
+using ouro::StringInterner;
+using ouro::testing_support::StrictResource;
+
+std::string random_text(Random& random) {
+    std::string text(random.chance(0.02) ? random.below(5000) : random.below(4), ' ');
+    for (char& letter : text)
+        letter = static_cast<char>(random.below(256));
+    return text;
+}
+
+TEST(StringInterner, RandomTextsMatchTheModel) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        StrictResource heap;
+        Random random(seed);
+        StringInterner interner(heap);
+        std::map<std::string, std::uint32_t> ids;
+        std::vector<std::pair<std::string, const char*>> texts;
+        for (int step = 0; step < 4000; ++step) {
+            const std::string text = random_text(random);
+            const auto known = ids.find(text);
+            const auto found = interner.find(text);
+            ASSERT_EQ(found.status(), known == ids.end() ? Status::not_found : Status::ok);
+            const auto id = interner.intern(text);
+            ASSERT_TRUE(id);
+            if (known == ids.end()) {
+                // Ids count in the order of arrival.
+                ASSERT_EQ(static_cast<std::size_t>(*id), texts.size());
+                ids.emplace(text, static_cast<std::uint32_t>(*id));
+                texts.emplace_back(text, interner.text(*id).data());
+            } else {
+                ASSERT_EQ(static_cast<std::uint32_t>(*id), known->second);
+                ASSERT_EQ(*found, *id);
+            }
+        }
+        ASSERT_EQ(interner.check(), Status::ok);
+        ASSERT_EQ(interner.size(), texts.size());
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const std::string_view text = interner.texts()[i];
+            ASSERT_EQ(text, texts[i].first);
+            ASSERT_EQ(text.data(), texts[i].second) << "a text moved";
+            ASSERT_EQ(text.data()[text.size()], '\0');
+        }
+    }
+}
+
+TEST(StringInterner, ClearStartsAgainWithTheSameMemory) {
+    StrictResource heap;
+    StringInterner interner(heap);
+    for (int i = 0; i < 2000; ++i)
+        ASSERT_TRUE(interner.intern("name " + std::to_string(i)));
+    const auto before = interner.stats();
+    interner.clear();
+    EXPECT_TRUE(interner.empty());
+    EXPECT_EQ(interner.find("name 7").status(), Status::not_found);
+    heap.fail_calls(0);
+    for (int i = 0; i < 2000; ++i) {
+        const auto id = interner.intern("name " + std::to_string(i));
+        ASSERT_TRUE(id);
+        ASSERT_EQ(static_cast<int>(*id), i);
+    }
+    EXPECT_EQ(heap.calls(), 0U);
+    EXPECT_EQ(interner.stats().text_bytes, before.text_bytes);
+    EXPECT_EQ(interner.check(), Status::ok);
+    interner.release();
+    EXPECT_EQ(heap.live_blocks(), 0U);
+}
+
+TEST(StringInterner, BadIdsAreTold) {
+    StrictResource heap;
+    StringInterner interner(heap);
+    EXPECT_EQ(interner.find("").status(), Status::not_found);
+    EXPECT_EQ(interner.lookup(StringId::none).status(), Status::out_of_range);
+    const auto empty = interner.intern({});
+    ASSERT_TRUE(empty);
+    EXPECT_EQ(*interner.lookup(*empty), "");
+    EXPECT_EQ(*interner.intern(""), *empty);
+    EXPECT_EQ(interner.lookup(StringId{1}).status(), Status::out_of_range);
+}
+
+TEST(StringInterner, ReservedRoomSuffices) {
+    StrictResource heap;
+    StringInterner interner(heap);
+    ASSERT_EQ(interner.reserve(1000), Status::ok);
+    const auto index_bytes = interner.stats().index_bytes;
+    for (int i = 0; i < 1000; ++i)
+        ASSERT_TRUE(interner.intern(std::to_string(i)));
+    const auto stats = interner.stats();
+    EXPECT_EQ(stats.index_bytes, index_bytes);
+    EXPECT_EQ(stats.strings, 1000U);
+    EXPECT_EQ(stats.added, 1000U);
+    EXPECT_GE(stats.total_probes, 1000U);
+    EXPECT_GE(stats.longest_probe, 1U);
+    EXPECT_GE(stats.text_block_bytes, stats.text_bytes);
+}
+
+TEST(StringInterner, MovesWithItsTexts) {
+    StrictResource heap;
+    StringInterner interner(heap);
+    const auto id = interner.intern("torch");
+    ASSERT_TRUE(id);
+    const char* const place = interner.text(*id).data();
+    StringInterner moved = std::move(interner);
+    EXPECT_EQ(moved.text(*id).data(), place);
+    EXPECT_EQ(*moved.find("torch"), *id);
+}
+
+}  // namespace

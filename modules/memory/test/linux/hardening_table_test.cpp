@@ -1,0 +1,113 @@
+// Produces the table of docs/hardening.md, and fails when the page says something else. With OURO_UPDATE_DOCS
+// in the environment it writes the page instead: the columns that this build can produce.
+#include "injected_bugs.hpp"
+
+#include <ouro/memory/annotations.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::HardeningTier;
+using ouro::testing_support::kBugs;
+using ouro::testing_support::when_noticed;
+
+constexpr std::string_view kBegin = "<!-- made by hardening_table_test: begin -->\n";
+constexpr std::string_view kFinish = "<!-- made by hardening_table_test: end -->\n";
+const std::vector<std::string> kColumns{"off", "checked", "hardened", "checked with ASan"};
+
+using Table = std::map<std::string, std::map<std::string, std::string>>;
+
+struct Page {
+    std::string before;
+    std::string table;
+    std::string after;
+};
+
+Page read_page() {
+    std::ifstream file(OURO_HARDENING_PAGE);
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::string all = text.str();
+    const std::size_t begin = all.find(kBegin);
+    const std::size_t end = all.find(kFinish);
+    if (begin == std::string::npos || end == std::string::npos) return {};
+    const std::size_t start = begin + kBegin.size();
+    return {all.substr(0, start), all.substr(start, end - start), all.substr(end)};
+}
+
+std::vector<std::string> cells_of(const std::string& line) {
+    std::vector<std::string> cells;
+    std::stringstream text(line);
+    std::string cell;
+    std::getline(text, cell, '|');
+    while (std::getline(text, cell, '|')) {
+        const std::size_t first = cell.find_first_not_of(' ');
+        cells.push_back(
+            first == std::string::npos ? "" : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
+    }
+    return cells;
+}
+
+Table parse(const std::string& text) {
+    Table table;
+    std::stringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line)) {
+        const auto cells = cells_of(line);
+        for (std::size_t i = 1; i < cells.size() && i <= kColumns.size(); ++i)
+            table[cells[0]][kColumns[i - 1]] = cells[i];
+    }
+    return table;
+}
+
+std::string render(Table table) {
+    std::string text = "| injected bug |";
+    std::string rule = "|---|";
+    for (const std::string& column : kColumns) {
+        text += " " + column + " |";
+        rule += "---|";
+    }
+    text += "\n" + rule + "\n";
+    for (const auto& bug : kBugs) {
+        const std::string name(bug.text);
+        text += "| " + name + " |";
+        for (const std::string& column : kColumns)
+            text += " " + table[name][column] + " |";
+        text += "\n";
+    }
+    return text;
+}
+
+void produce(Table& table, const std::string& column, HardeningTier tier) {
+    for (const auto& bug : kBugs)
+        table[std::string(bug.text)][column] = std::string(when_noticed(bug.bug, tier));
+}
+
+TEST(HardeningTable, ThePageTellsWhatIsNoticed) {
+    const Page page = read_page();
+    ASSERT_FALSE(page.before.empty()) << "the page lacks its two markers";
+    Table table = parse(page.table);
+    if (ouro::annotate::kAddressSanitizer) {
+        produce(table, "checked with ASan", HardeningTier::checked);
+    } else {
+        produce(table, "off", HardeningTier::off);
+        produce(table, "checked", HardeningTier::checked);
+        produce(table, "hardened", HardeningTier::hardened);
+    }
+    const std::string wanted = render(table);
+    if (std::getenv("OURO_UPDATE_DOCS") != nullptr) {
+        std::ofstream(OURO_HARDENING_PAGE) << page.before << wanted << page.after;
+    } else {
+        EXPECT_EQ(page.table, wanted) << "run this test with OURO_UPDATE_DOCS=1 when the change is intended";
+    }
+}
+
+}  // namespace

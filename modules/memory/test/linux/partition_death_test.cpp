@@ -1,0 +1,91 @@
+#include <ouro/memory/partition_allocator.hpp>
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::MemoryBlock;
+using ouro::Partition;
+using ouro::PartitionAllocator;
+using ouro::PartitionGuards;
+using ouro::PartitionOptions;
+using ouro::partition::kSpanBytes;
+
+PartitionAllocator make(PartitionGuards guards) {
+    const PartitionOptions parts[] = {{.max_bytes = std::size_t{4} << 20, .guards = guards},
+                                      {.max_bytes = std::size_t{4} << 20, .guards = guards}};
+    auto set = PartitionAllocator::create({.partitions = parts});
+    EXPECT_TRUE(set);
+    return *std::move(set);
+}
+
+void touch(const std::byte* address) {
+    *reinterpret_cast<volatile unsigned char*>(const_cast<std::byte*>(address)) = 1;
+}
+
+TEST(PartitionDeath, BadFreesAreCaughtInEveryBuild) {
+    auto set = make(PartitionGuards::none);
+    Partition& part = set[0];
+    const auto small = part.allocate(100);
+    const auto large = part.allocate(100'000);
+    const auto foreign = set[1].allocate(100);
+    ASSERT_TRUE(small && large && foreign);
+    EXPECT_DEATH(part.deallocate(*foreign), "not of this partition");
+    EXPECT_DEATH((void)part.reallocate(*foreign, 50), "not of this partition");
+    EXPECT_DEATH(part.deallocate({small->data + 16, 16}), "no block starts here");
+    EXPECT_DEATH(part.deallocate({large->data + 16, 16}), "no block starts here");
+    EXPECT_DEATH(part.deallocate({large->data + kSpanBytes, 16}), "no block starts here");
+    EXPECT_DEATH(part.deallocate({part.addresses().end() - kSpanBytes, 16}), "no block starts here");
+    part.deallocate(*small);
+    EXPECT_DEATH(part.deallocate(*small), "free already");
+    part.deallocate(*large);
+    EXPECT_DEATH(part.deallocate(*large), "no block starts here");
+    EXPECT_DEATH((void)set[2], "fewer partitions");
+}
+
+TEST(PartitionDeath, AGuardEndsEachSpan) {
+    auto set = make(PartitionGuards::spans);
+    const auto small = set[0].allocate(16);
+    const auto large = set[0].allocate(3 * kSpanBytes);
+    ASSERT_TRUE(small && large);
+    EXPECT_DEATH(touch(small->data + kSpanBytes - 4096), "");
+    touch(small->data + kSpanBytes - 4097);
+    touch(large->end() - 1);
+    EXPECT_DEATH(touch(large->end()), "");
+}
+
+TEST(PartitionDeath, AGuardEndsEachBlockAndFreedOnesFault) {
+    auto set = make(PartitionGuards::blocks);
+    for (const std::size_t size :
+         {std::size_t{1}, std::size_t{100}, std::size_t{4096}, std::size_t{100'000}}) {
+        const auto block = set[0].allocate(size, 1);
+        ASSERT_TRUE(block);
+        EXPECT_EQ(block->size, size);
+        touch(block->data);
+        touch(block->end() - 1);
+        EXPECT_DEATH(touch(block->end()), "") << size;
+        set[0].deallocate(*block, 1);
+        EXPECT_DEATH(touch(block->data), "") << size;
+    }
+}
+
+TEST(PartitionDeath, NothingLiesBetweenPartitions) {
+    auto set = make(PartitionGuards::none);
+    EXPECT_LT(set[0].addresses().end(), set[1].addresses().data);
+    EXPECT_DEATH(touch(set[0].addresses().end()), "");
+    EXPECT_DEATH(touch(set[1].addresses().end()), "");
+}
+
+TEST(PartitionDeath, GivenBackSpansFault) {
+    auto set = make(PartitionGuards::none);
+    const auto block = set[0].allocate(64);
+    ASSERT_TRUE(block);
+    touch(block->data);
+    set[0].deallocate(*block);
+    set[0].trim();
+    EXPECT_DEATH(touch(block->data), "");
+}
+
+}  // namespace

@@ -1,0 +1,33 @@
+#include <ouro/memory/tlsf_allocator.hpp>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::TlsfAllocator;
+
+TEST(TlsfAllocatorDeath, FreeingTwiceIsCaught) {
+    auto heap = TlsfAllocator::create({.max_bytes = std::size_t{4} << 20});
+    ASSERT_TRUE(heap);
+    const auto small = heap->allocate(64);
+    const auto large = heap->allocate(5000);
+    const auto wall = heap->allocate(5000);
+    ASSERT_TRUE(small && large && wall);
+    heap->deallocate(*small);
+    EXPECT_DEATH(heap->deallocate(*small), "free already");
+    heap->deallocate(*large);
+    EXPECT_DEATH(heap->deallocate(*large), "free already");
+}
+
+TEST(TlsfAllocatorDeath, AForeignBlockIsCaughtAmongSeveralRegions) {
+    auto heap = TlsfAllocator::create({.max_bytes = std::size_t{4} << 20});
+    auto other = TlsfAllocator::create({.max_bytes = std::size_t{4} << 20});
+    ASSERT_TRUE(heap && other);
+    const auto region = other->allocate(100'000);
+    const auto foreign = other->allocate(5000);
+    ASSERT_TRUE(region && foreign && heap->add_region(*region));
+    EXPECT_DEATH(heap->deallocate(*foreign), "not of this allocator");
+    EXPECT_DEATH((void)heap->reallocate(*foreign, 10), "not of this allocator");
+}
+
+}  // namespace

@@ -1,0 +1,160 @@
+#include <ouro/base/random.hpp>
+#include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/partition_allocator.hpp>
+#include <ouro/memory/stack_allocator.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::FrameAllocator;
+using ouro::MemoryBlock;
+using ouro::Partition;
+using ouro::PartitionAllocator;
+using ouro::PartitionGuards;
+using ouro::PartitionOptions;
+using ouro::Status;
+using ouro::partition::kSpanBytes;
+
+constexpr std::size_t kBytes = std::size_t{1} << 20;
+constexpr std::array<PartitionOptions, 3> kParts = {{{.name = "scripts", .max_bytes = kBytes},
+                                                     {.name = "packets", .max_bytes = kBytes / 2},
+                                                     {.name = "meshes", .max_bytes = 3 * kBytes}}};
+
+PartitionAllocator make() {
+    auto set = PartitionAllocator::create({.partitions = kParts});
+    EXPECT_TRUE(set);
+    return *std::move(set);
+}
+
+TEST(PartitionAllocator, FindsPartitionsByNameAndAddress) {
+    auto set = make();
+    ASSERT_EQ(set.size(), 3U);
+    EXPECT_EQ(set.find("packets"), &set[1]);
+    EXPECT_EQ(set.find("sounds"), nullptr);
+    for (std::size_t i = 0; i < set.size(); ++i) {
+        const auto block = set[i].allocate(100);
+        ASSERT_TRUE(block);
+        EXPECT_EQ(set.owner_of(block->data), &set[i]);
+        EXPECT_EQ(set.owner_of(set[i].addresses().data), &set[i]);
+        EXPECT_EQ(set.owner_of(set[i].addresses().end() - 1), &set[i]);
+        EXPECT_NE(set.owner_of(set[i].addresses().end()), &set[i]);
+        EXPECT_FALSE(set[i].is_equal(set[(i + 1) % 3]));
+    }
+    int elsewhere = 0;
+    EXPECT_EQ(set.owner_of(&elsewhere), nullptr);
+    EXPECT_EQ(set.owner_of(nullptr), nullptr);
+    EXPECT_EQ(set.check(), Status::ok);
+}
+
+TEST(PartitionAllocator, StatisticsAreOfEachAndOfAll) {
+    auto set = make();
+    const auto one = set[0].allocate(64);
+    const auto two = set[2].allocate(100'000);
+    ASSERT_TRUE(one && two);
+    EXPECT_EQ(set[0].stats().live_bytes, one->size);
+    EXPECT_EQ(set[1].stats().live_bytes, 0U);
+    EXPECT_EQ(set[1].stats().committed_bytes, 0U);
+    EXPECT_EQ(set.stats().live_bytes, one->size + two->size);
+    EXPECT_EQ(set.stats().live_blocks, 2U);
+    EXPECT_EQ(set.stats().reserved_bytes, kBytes + kBytes / 2 + 3 * kBytes);
+}
+
+TEST(PartitionAllocator, RefusesWhatMakesNoSense) {
+    EXPECT_EQ(PartitionAllocator::create({}).status(), Status::bad_argument);
+    PartitionOptions bad{.max_bytes = 0};
+    EXPECT_EQ(PartitionAllocator::create({.partitions = {&bad, 1}}).status(), Status::zero_size);
+    bad.max_bytes = SIZE_MAX;
+    EXPECT_NE(PartitionAllocator::create({.partitions = {&bad, 1}}).status(), Status::ok);
+    bad = {.max_bytes = kBytes, .guards = PartitionGuards::spans};
+    const bool can_guard = ouro::os::page_size() < kSpanBytes;
+    EXPECT_EQ(PartitionAllocator::create({.partitions = {&bad, 1}}).status(),
+              can_guard ? Status::ok : Status::not_supported);
+    auto frame = FrameAllocator::create({.max_bytes = 4 * kBytes});
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(PartitionAllocator::create_on(*frame, {.partitions = {&bad, 1}}).status(),
+              Status::not_supported);
+}
+
+TEST(PartitionAllocator, PartitionsStayWhereTheyAreWhenTheSetMoves) {
+    auto set = make();
+    Partition& scripts = set[0];
+    const auto block = scripts.allocate(100);
+    ASSERT_TRUE(block);
+    PartitionAllocator moved = std::move(set);
+    EXPECT_EQ(&moved[0], &scripts);
+    EXPECT_EQ(moved.owner_of(block->data), &scripts);
+    scripts.deallocate(*block);
+    moved = make();
+    EXPECT_EQ(moved.stats().allocations, 0U);
+}
+
+TEST(PartitionAllocator, SitsOnTwoBlocksOfAnotherResource) {
+    auto stack = ouro::StackAllocator::create({.max_bytes = 8 * kBytes});
+    ASSERT_TRUE(stack);
+    {
+        auto set = PartitionAllocator::create_on(*stack, {.partitions = kParts});
+        ASSERT_TRUE(set);
+        const auto block = (*set)[1].allocate(1000);
+        ASSERT_TRUE(block);
+        EXPECT_TRUE(stack->owns(block->data));
+        EXPECT_EQ(stack->stats().live_blocks, 2U);
+        EXPECT_EQ(set->check(), Status::ok);
+    }
+    EXPECT_EQ(stack->used_bytes(), 0U);
+    // Too little for the second block: nothing is left behind.
+    EXPECT_EQ(PartitionAllocator::create_on(
+                  *stack, {.partitions = std::vector<PartitionOptions>(1, {.max_bytes = 8 * kBytes})})
+                  .status(),
+              Status::capacity_exhausted);
+    EXPECT_EQ(stack->used_bytes(), 0U);
+}
+
+// The promise itself: whatever is allocated, freed and given back to the system, a page that ever held a
+// block of one partition never holds one of another.
+TEST(PartitionAllocator, NoAddressIsEverSharedBetweenPartitions) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        ouro::Random random(seed);
+        auto set = make();
+        std::unordered_map<std::uintptr_t, std::size_t> owner_of_page;
+        std::array<std::vector<MemoryBlock>, 3> live;
+        for (int step = 0; step < 20'000; ++step) {
+            const std::size_t part = random.below(3);
+            if (live[part].empty() || random.chance(0.52)) {
+                const auto block = set[part].allocate(1 + random.below(random.chance(0.9) ? 600 : 60'000));
+                if (!block) continue;
+                const auto first = reinterpret_cast<std::uintptr_t>(block->data) / 4096;
+                const auto last = reinterpret_cast<std::uintptr_t>(block->end() - 1) / 4096;
+                for (std::uintptr_t page = first; page <= last; ++page)
+                    ASSERT_EQ(owner_of_page.try_emplace(page, part).first->second, part);
+                live[part].push_back(*block);
+            } else {
+                const std::size_t index = random.below(static_cast<std::uint32_t>(live[part].size()));
+                std::swap(live[part][index], live[part].back());
+                set[part].deallocate(live[part].back());
+                live[part].pop_back();
+            }
+            if (step % 500 == 0) set.trim();
+            // Now and then one of them loses everything.
+            if (step % 3000 == 2999) {
+                for (const MemoryBlock block : live[part])
+                    set[part].deallocate(block);
+                live[part].clear();
+                set[part].trim();
+                EXPECT_EQ(set[part].stats().committed_bytes, 0U);
+            }
+            ASSERT_TRUE(step % 500 != 0 || set.check() == Status::ok);
+        }
+    }
+}
+
+}  // namespace

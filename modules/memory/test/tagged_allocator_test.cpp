@@ -1,0 +1,193 @@
+#include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/observer.hpp>
+#include <ouro/memory/stack_allocator.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::FrameAllocator;
+using ouro::MemoryEvent;
+using ouro::RateLimit;
+using ouro::StackAllocator;
+using ouro::Status;
+using ouro::TaggedAllocator;
+
+class Tagged : public testing::Test {
+protected:
+    void SetUp() override { ASSERT_TRUE(stack_); }
+
+    ouro::Expected<StackAllocator> stack_ = StackAllocator::create({.max_bytes = std::size_t{1} << 20});
+    TaggedAllocator tagged_{*stack_, {.name = "tagged"}};
+};
+
+TEST_F(Tagged, CountsWhatWasAskedForExactly) {
+    const auto first = tagged_.allocate(100);
+    const auto second = tagged_.allocate(33, 64);
+    ASSERT_TRUE(first && second);
+    // The stack gives whole units; the tagged block is what was asked for.
+    EXPECT_EQ(first->size, 100U);
+    EXPECT_EQ(second->size, 33U);
+    EXPECT_EQ(tagged_.counts().live_bytes, 133U);
+    EXPECT_EQ(tagged_.counts().live_blocks, 2U);
+    tagged_.deallocate(*second, 64);
+    const auto grown = tagged_.reallocate(*first, 500);
+    ASSERT_TRUE(grown);
+    EXPECT_EQ(grown->size, 500U);
+    EXPECT_EQ(tagged_.counts().live_bytes, 500U);
+    EXPECT_EQ(tagged_.counts().peak_bytes, 500U);
+    const auto shrunk = tagged_.reallocate(*grown, 7);
+    ASSERT_TRUE(shrunk);
+    EXPECT_EQ(tagged_.counts().live_bytes, 7U);
+    tagged_.deallocate(*shrunk);
+    const auto counts = tagged_.counts();
+    EXPECT_EQ(counts.live_bytes, 0U);
+    EXPECT_EQ(counts.live_blocks, 0U);
+    EXPECT_EQ(counts.peak_bytes, 500U);
+    EXPECT_EQ(counts.allocations, 2U);
+    EXPECT_EQ(counts.deallocations, 2U);
+    EXPECT_EQ(counts.reallocations, 2U);
+    EXPECT_EQ(counts.allocated_bytes, 100U + 33U + 400U);
+    EXPECT_EQ(tagged_.check(), Status::ok);
+    EXPECT_EQ(stack_->stats().live_blocks, 0U);
+}
+
+TEST_F(Tagged, CountsFailuresByStatus) {
+    EXPECT_EQ(tagged_.allocate(0).status(), Status::zero_size);
+    EXPECT_EQ(tagged_.allocate(1, 3).status(), Status::bad_alignment);
+    EXPECT_EQ(tagged_.allocate(std::size_t{2} << 20).status(), Status::capacity_exhausted);
+    EXPECT_EQ(tagged_.allocate(std::size_t{2} << 20).status(), Status::capacity_exhausted);
+    EXPECT_EQ(tagged_.failures(Status::zero_size), 1U);
+    EXPECT_EQ(tagged_.failures(Status::bad_alignment), 1U);
+    EXPECT_EQ(tagged_.failures(Status::capacity_exhausted), 2U);
+    EXPECT_EQ(tagged_.failures(Status::out_of_memory), 0U);
+    EXPECT_EQ(tagged_.counts().failures, 4U);
+    EXPECT_EQ(tagged_.counts().live_bytes, 0U);
+    EXPECT_EQ(tagged_.counts().peak_bytes, 0U);
+}
+
+TEST_F(Tagged, TheBudgetHoldsToTheByte) {
+    tagged_.set_budget(1000);
+    const auto block = tagged_.allocate(600);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(tagged_.allocate(401).status(), Status::budget_exceeded);
+    EXPECT_EQ(tagged_.reallocate(*block, 1001).status(), Status::budget_exceeded);
+    EXPECT_EQ(tagged_.counts().live_bytes, 600U);
+    const auto rest = tagged_.allocate(400);
+    ASSERT_TRUE(rest);
+    EXPECT_EQ(tagged_.allocate(1).status(), Status::budget_exceeded);
+    tagged_.deallocate(*rest);
+    // A budget below what is live refuses, and harms nothing.
+    tagged_.set_budget(100);
+    EXPECT_EQ(tagged_.allocate(1).status(), Status::budget_exceeded);
+    const auto smaller = tagged_.reallocate(*block, 50);
+    ASSERT_TRUE(smaller);
+    EXPECT_TRUE(tagged_.allocate(50));
+    tagged_.set_budget(TaggedAllocator::kNoBudget);
+    EXPECT_TRUE(tagged_.allocate(5000));
+    EXPECT_EQ(tagged_.failures(Status::budget_exceeded), 4U);
+}
+
+TEST_F(Tagged, ParentsBoundTheirChildren) {
+    tagged_.set_budget(1000);
+    TaggedAllocator one(tagged_, {.name = "one", .budget_bytes = 800});
+    TaggedAllocator other(tagged_, {.name = "other"});
+    ASSERT_TRUE(one.allocate(700));
+    EXPECT_EQ(one.allocate(200).status(), Status::budget_exceeded);
+    EXPECT_EQ(other.allocate(400).status(), Status::budget_exceeded);
+    EXPECT_EQ(other.counts().live_bytes, 0U);
+    ASSERT_TRUE(other.allocate(300));
+    EXPECT_EQ(tagged_.counts().live_bytes, 1000U);
+}
+
+std::uint64_t test_time_ns = 0;
+
+TEST_F(Tagged, TheRateLimitRefillsWithEachInterval) {
+    test_time_ns = 5'000'000;
+    ASSERT_TRUE(
+        tagged_.set_rate_limit({.bytes = 1000, .calls = 3, .interval_ns = 1'000'000, .clock = []() noexcept {
+                                    return test_time_ns;
+                                }}));
+    EXPECT_TRUE(tagged_.allocate(900));
+    EXPECT_EQ(tagged_.allocate(101).status(), Status::rate_limited);
+    EXPECT_TRUE(tagged_.allocate(50));
+    EXPECT_TRUE(tagged_.allocate(50));
+    EXPECT_EQ(tagged_.allocate(1).status(), Status::rate_limited);
+    EXPECT_EQ(tagged_.failures(Status::rate_limited), 2U);
+    EXPECT_EQ(tagged_.counts().live_bytes, 1000U);
+    test_time_ns += 1'000'000;
+    EXPECT_TRUE(tagged_.allocate(1000));
+    EXPECT_EQ(tagged_.allocate(1).status(), Status::rate_limited);
+    // A thread that read the clock a little earlier counts with the others.
+    test_time_ns -= 1;
+    EXPECT_EQ(tagged_.allocate(1).status(), Status::rate_limited);
+    tagged_.clear_rate_limit();
+    EXPECT_TRUE(tagged_.allocate(1));
+}
+
+TEST_F(Tagged, SenselessRateLimitsAreRefused) {
+    EXPECT_EQ(tagged_.set_rate_limit({.interval_ns = 0}).status(), Status::bad_argument);
+    EXPECT_EQ(tagged_.set_rate_limit({.bytes = RateLimit::kMax + 1}).status(), Status::bad_argument);
+    EXPECT_EQ(tagged_.set_rate_limit({.clock = nullptr}).status(), Status::bad_argument);
+    EXPECT_TRUE(tagged_.allocate(1));
+}
+
+struct Journal final : ouro::MemoryObserver {
+    void on_allocate(const MemoryEvent& event) noexcept override { note("allocate", event); }
+    void on_deallocate(const MemoryEvent& event) noexcept override { note("deallocate", event); }
+    void on_reallocate(const MemoryEvent& event) noexcept override { note("reallocate", event); }
+    void on_failure(const MemoryEvent& event) noexcept override { note("failure", event); }
+
+    void note(const char* what, const MemoryEvent& event) {
+        text += std::string(what) + " " + std::to_string(event.asked_bytes) + " " +
+                std::to_string(event.old_block.size) + " " + std::string(status_name(event.status)) + "\n";
+        last = event;
+    }
+
+    std::string text;
+    MemoryEvent last;
+};
+
+TEST(TaggedObserved, EventsTellWhatHappened) {
+    auto stack = StackAllocator::create({.max_bytes = 65536});
+    const auto tag = ouro::register_tag("tagged test");
+    ASSERT_TRUE(stack && tag);
+    TaggedAllocator tagged(*stack, {.tag = *tag, .budget_bytes = 100});
+    EXPECT_EQ(tagged.info().name, "tagged test");
+    Journal journal;
+    ASSERT_TRUE(ouro::add_observer(journal));
+    const auto block = tagged.allocate(40, 32);
+    EXPECT_EQ(journal.last.block, *block);
+    EXPECT_EQ(journal.last.tag, *tag);
+    EXPECT_EQ(journal.last.resource, &tagged);
+    EXPECT_EQ(journal.last.alignment, 32U);
+    EXPECT_FALSE(tagged.allocate(90));
+    const auto changed = tagged.reallocate(*block, 80, 32);
+    EXPECT_FALSE(tagged.reallocate(*changed, 101, 32));
+    tagged.deallocate(*changed, 32);
+    ASSERT_TRUE(ouro::remove_observer(journal));
+    EXPECT_EQ(journal.text,
+              "allocate 40 0 ok\n"
+              "failure 90 0 budget_exceeded\n"
+              "reallocate 80 40 ok\n"
+              "failure 101 80 budget_exceeded\n"
+              "deallocate 80 0 ok\n");
+}
+
+TEST(TaggedOnAFrame, AResetIsTold) {
+    auto frame = FrameAllocator::create({.max_bytes = 65536});
+    ASSERT_TRUE(frame);
+    TaggedAllocator tagged(*frame, {.name = "frame user", .budget_bytes = 1000});
+    ASSERT_TRUE(tagged.allocate(1000));
+    frame->reset();
+    tagged.note_all_freed();
+    EXPECT_EQ(tagged.counts().live_blocks, 0U);
+    EXPECT_EQ(tagged.check(), Status::ok);
+    EXPECT_TRUE(tagged.allocate(1000));
+    EXPECT_FALSE(tagged.info().frees_blocks);
+}
+
+}  // namespace

@@ -1,0 +1,45 @@
+// The same work on a bare resource and on one guarded with tier off. off_tier_test.py compares the machine
+// code.
+#include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/guarded_allocator.hpp>
+#include <ouro/memory/stack_allocator.hpp>
+
+namespace {
+
+template <class Resource>
+std::byte* work(Resource& resource, std::size_t size) {
+    const auto first = resource.allocate(64);
+    const auto second = resource.allocate(size, 32);
+    if (!first || !second) return nullptr;
+    resource.deallocate(*second, 32);
+    return first->data;
+}
+
+template <class Upstream>
+using Off = ouro::GuardedAllocator<ouro::HardeningTier::off, Upstream>;
+
+}  // namespace
+
+extern "C" std::byte* frame_bare(ouro::FrameAllocator& frame, std::size_t size) {
+    return work(frame, size);
+}
+extern "C" std::byte* frame_guarded(ouro::FrameAllocator& frame, std::size_t size) {
+    Off<ouro::FrameAllocator> guarded(frame);
+    return work(guarded, size);
+}
+extern "C" std::byte* stack_bare(ouro::StackAllocator& stack, std::size_t size) {
+    return work(stack, size);
+}
+extern "C" std::byte* stack_guarded(ouro::StackAllocator& stack, std::size_t size) {
+    Off<ouro::StackAllocator> guarded(stack);
+    return work(guarded, size);
+}
+extern "C" std::byte* any_bare(ouro::MemoryResource& resource, std::size_t size) {
+    const auto block = resource.allocate(size, 16);
+    return block ? block->data : nullptr;
+}
+extern "C" std::byte* any_guarded(ouro::MemoryResource& resource, std::size_t size) {
+    Off<ouro::MemoryResource> guarded(resource);
+    const auto block = guarded.allocate(size, 16);
+    return block ? block->data : nullptr;
+}
