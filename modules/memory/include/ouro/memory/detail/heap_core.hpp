@@ -102,6 +102,8 @@ public:
     // Sends home what all threads keep, and returns the memory of free units. From any thread; one at a time,
     // and whoever comes meanwhile purges nothing.
     Purged purge() noexcept;
+    // Returns the memory of free units only, and leaves what threads keep: how many bytes that were.
+    std::size_t purge_units() noexcept { return units_.purge(); }
     // Keeps purges away, so that a fork finds no heap revoked.
     [[nodiscard]] bool try_begin_purge() noexcept {
         return !is_purging_.exchange(true, std::memory_order_acquire);
