@@ -69,7 +69,8 @@ void ResourceModel::verify_all() const {
 
 bool ResourceModel::is_refusal(Status status) const {
     return status == Status::capacity_exhausted || status == Status::out_of_memory ||
-           status == Status::out_of_address_space || status == limits_.other_refusal;
+           status == Status::out_of_address_space || status == Status::too_many_mappings ||
+           status == limits_.other_refusal;
 }
 
 MemoryBlock ResourceModel::as_returned(const Live& live) {
