@@ -254,6 +254,26 @@ void run_all(std::size_t producer_count, std::size_t consumer_count) {
     verify(all, *heap);
 }
 
+// Sanitizers know the block as free; the thread's heap must be able to live there all the same.
+TEST(SmallObjectStress, ANewThreadsHeapTakesThePlaceOfALargeBlock) {
+    struct Newcomer {
+        SmallObjectAllocator* heap = nullptr;
+        MemoryBlock block;
+        void run() { block = *heap->allocate(40); }
+    };
+    auto heap = SmallObjectAllocator::create({.max_bytes = kHeapBytes});
+    ASSERT_TRUE(heap);
+    const auto large = heap->allocate(std::size_t{4} << 20);
+    ASSERT_TRUE(large);
+    heap->deallocate(*large);
+    Newcomer newcomer{.heap = &*heap, .block = {}};
+    start(newcomer, 0).join();
+    EXPECT_TRUE(large->contains(newcomer.block.data));
+    heap->deallocate(newcomer.block);
+    EXPECT_EQ(heap->stats().live_blocks, 0U);
+    EXPECT_EQ(heap->check(), Status::ok);
+}
+
 TEST(SmallObjectStress, OneProducerOneConsumer) {
     run_all(1, 1);
 }
