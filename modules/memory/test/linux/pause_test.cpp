@@ -211,7 +211,7 @@ int run_in_child(int patience) {
 
 constexpr int kMuchPatience = 200'000;
 // Enough where the others stand still for ever.
-constexpr int kSomePatience = 10'000;
+constexpr int kSomePatience = 3000;
 
 TEST(PausedThread, StopsNobodyElseAndNoFutexIsCalled) {
     const int state = run_in_child<SmallObjectAllocator>(kMuchPatience);
