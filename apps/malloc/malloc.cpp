@@ -4,6 +4,7 @@
 #include <ouro/base/align.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 
@@ -31,11 +32,8 @@ void* allocate_zeroed(std::size_t bytes) noexcept {
     return block;
 }
 
+// Requires: a power of two.
 void* allocate_aligned(std::size_t alignment, std::size_t size) noexcept {
-    if (!ouro::is_alignment(alignment)) {
-        errno = EINVAL;
-        return nullptr;
-    }
     if (alignment <= heap::kAlignment) return heap::allocate(size);
     return heap::allocate_slow(size, alignment, false);
 }
@@ -54,8 +52,10 @@ OURO_EXPORT void free(void* block) noexcept {
 OURO_EXPORT void cfree(void* block) noexcept {
     heap::deallocate(block);
 }
-OURO_EXPORT void free_sized(void* block, std::size_t size) noexcept {
-    heap::deallocate_sized(block, size);
+// realloc keeps a block where it is for a size of another class, so that the size alone does not say where
+// the block belongs.
+OURO_EXPORT void free_sized(void* block, std::size_t) noexcept {
+    heap::deallocate(block);
 }
 OURO_EXPORT void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept {
     heap::deallocate(block);
@@ -79,11 +79,20 @@ OURO_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size)
 }
 
 OURO_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+    if (!ouro::is_alignment(alignment)) {
+        errno = EINVAL;
+        return nullptr;
+    }
     return allocate_aligned(alignment, size);
 }
 
+// Older than the others and more lenient: it takes the next power of two, as the C library does.
 OURO_EXPORT void* memalign(std::size_t alignment, std::size_t size) noexcept {
-    return allocate_aligned(alignment, size);
+    if (alignment > heap::kMostBytes / 2 + 1) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return allocate_aligned(std::bit_ceil(alignment), size);
 }
 
 OURO_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept {
@@ -111,6 +120,30 @@ OURO_EXPORT void* pvalloc(std::size_t size) noexcept {
 
 OURO_EXPORT std::size_t malloc_usable_size(void* block) noexcept {
     return heap::usable_size(block);
+}
+
+// The C library's other names for the same, which some programs call to get around a malloc of their own:
+// blocks of one heap must not meet free() of another.
+OURO_EXPORT void* __libc_malloc(std::size_t size) noexcept {
+    return heap::allocate(size);
+}
+OURO_EXPORT void* __libc_calloc(std::size_t count, std::size_t size) noexcept {
+    return allocate_array(count, size, allocate_zeroed);
+}
+OURO_EXPORT void* __libc_realloc(void* block, std::size_t size) noexcept {
+    return heap::reallocate(block, size);
+}
+OURO_EXPORT void __libc_free(void* block) noexcept {
+    heap::deallocate(block);
+}
+OURO_EXPORT void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept {
+    return memalign(alignment, size);
+}
+OURO_EXPORT void* __libc_valloc(std::size_t size) noexcept {
+    return valloc(size);
+}
+OURO_EXPORT void* __libc_pvalloc(std::size_t size) noexcept {
+    return pvalloc(size);
 }
 
 }  // extern "C"

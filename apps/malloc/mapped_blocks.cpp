@@ -24,6 +24,16 @@ constexpr std::uintptr_t kSeal = 0x6f75'726f'6d61'7021;
 
 constinit std::atomic<std::size_t> g_blocks = 0;
 constinit std::atomic<std::size_t> g_bytes = 0;
+constinit std::atomic<std::size_t> g_peak_bytes = 0;
+constinit std::atomic<std::uint64_t> g_allocations = 0;
+
+// The difference may be negative: it then wraps around and so does the sum.
+void note_bytes(std::size_t difference) noexcept {
+    const std::size_t bytes = g_bytes.fetch_add(difference, std::memory_order_relaxed) + difference;
+    std::size_t peak = g_peak_bytes.load(std::memory_order_relaxed);
+    while (peak < bytes && !g_peak_bytes.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
+    }
+}
 
 Header& header_of(const void* block) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block) - sizeof(Header);
@@ -60,7 +70,8 @@ void* map_block(std::size_t size, std::size_t alignment) noexcept {
         return nullptr;
     }
     g_blocks.fetch_add(1, std::memory_order_relaxed);
-    g_bytes.fetch_add(mapping->size, std::memory_order_relaxed);
+    g_allocations.fetch_add(1, std::memory_order_relaxed);
+    note_bytes(mapping->size);
     return seal_block(mapping->data + std::max(alignment, sizeof(Header)), *mapping);
 }
 
@@ -69,7 +80,7 @@ void unmap_block(void* block) noexcept {
     const MemoryBlock mapping = header.mapping;
     header.seal = 0;
     g_blocks.fetch_sub(1, std::memory_order_relaxed);
-    g_bytes.fetch_sub(mapping.size, std::memory_order_relaxed);
+    note_bytes(std::size_t{0} - mapping.size);
     static_cast<void>(os::release(mapping));
 }
 
@@ -88,7 +99,7 @@ void* remap_block(void* block, std::size_t new_size) noexcept {
     } else if (*bytes < old.size) {
         if (!os::release({old.data + *bytes, old.size - *bytes})) mapping = old;
     }
-    g_bytes.fetch_add(mapping.size - old.size, std::memory_order_relaxed);
+    note_bytes(mapping.size - old.size);
     return seal_block(mapping.data + front, mapping);
 }
 
@@ -98,7 +109,8 @@ std::size_t mapped_size(const void* block) noexcept {
 }
 
 MappedTotals mapped_totals() noexcept {
-    return {g_blocks.load(std::memory_order_relaxed), g_bytes.load(std::memory_order_relaxed)};
+    return {g_blocks.load(std::memory_order_relaxed), g_bytes.load(std::memory_order_relaxed),
+            g_peak_bytes.load(std::memory_order_relaxed), g_allocations.load(std::memory_order_relaxed)};
 }
 
 }  // namespace ouro::process_heap

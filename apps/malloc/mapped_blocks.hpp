@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
-// Blocks with a mapping of their own: those too large for units. A small header in front says where the
-// mapping begins. They grow by remapping, without copying.
+// Blocks with a mapping of their own: those too large for units, and all others when the heap has no room. A
+// small header in front says where the mapping begins. They grow by remapping, without copying.
 namespace ouro::process_heap {
 
 // Null when there is no memory. `alignment` is a power of two. The bytes are zero.
@@ -16,7 +17,10 @@ void unmap_block(void* block) noexcept;
 
 struct MappedTotals {
     std::size_t blocks = 0;
+    // With the mappings' headers and unused ends.
     std::size_t bytes = 0;
+    std::size_t peak_bytes = 0;
+    std::uint64_t allocations = 0;
 };
 [[nodiscard]] MappedTotals mapped_totals() noexcept;
 

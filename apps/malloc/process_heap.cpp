@@ -1,10 +1,13 @@
 #include "process_heap.hpp"
 
+#include "idle_return.hpp"
 #include "mapped_blocks.hpp"
 #include "settings.hpp"
 
+#include <ouro/base/align.hpp>
 #include <ouro/base/assert.hpp>
 #include <ouro/os/fork_hooks.hpp>
+#include <ouro/os/process_memory.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -14,6 +17,8 @@
 #include <cstring>
 #include <new>
 
+#include <sys/resource.h>
+
 namespace ouro::process_heap {
 namespace {
 
@@ -22,19 +27,27 @@ using detail::ThreadHeap;
 using detail::UnitKind;
 using detail::UnitMap;
 
-// Where the process may not have that many addresses, the half is tried, and so on.
-constexpr std::size_t kMostBytes = std::size_t{256} << 30;
-constexpr std::size_t kLeastBytes = std::size_t{64} << 20;
+// What is reserved: of addresses there are plenty, unless the process has a limit of them. Then the heap
+// takes the half of what is left, for stacks and libraries need some too. Where that cannot be had, the half
+// of it is tried, and so on; without any, every block has a mapping of its own.
+constexpr std::size_t kMostReserved = std::size_t{256} << 30;
+constexpr std::size_t kLeastReserved = std::size_t{4} << 20;
 // Larger blocks have a mapping of their own.
 constexpr std::size_t kLargestUnitBytes = std::size_t{32} << 20;
+// Mappings that shrink stay mappings down to this.
+constexpr std::size_t kLeastMappedBytes = std::size_t{1} << 20;
 
 enum class Stage : std::uint32_t { untouched, starting, ready };
 constinit std::atomic<Stage> g_stage = Stage::untouched;
 constinit HeapCore* g_core = nullptr;
 constinit os::ThreadExitKey g_exit_key;
+// The thread is about to end: what is still freed goes home directly. The C library frees after the last hook
+// has run, and a heap taken then would be nobody's for ever.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_ending = false;
 
 void leave_heap(void*) noexcept {
     t_heap = nullptr;
+    t_is_ending = true;
     g_core->abandon_heap_of(os::this_thread_id());
 }
 
@@ -46,6 +59,7 @@ void after_fork(void*) noexcept {
     g_core->end_purge();
 }
 void after_fork_in_child(void*) noexcept {
+    forget_background_thread();
     g_core->abandon_heaps_except(os::this_thread_id());
     g_core->end_purge();
 }
@@ -67,17 +81,28 @@ HeapCore* make_core(std::size_t bytes) noexcept {
     return core;
 }
 
+std::size_t bytes_to_reserve() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostReserved;
+    const auto memory = os::process_memory();
+    const std::size_t taken = memory ? memory->virtual_bytes : 0;
+    const std::size_t half = (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, taken)) / 2;
+    return std::min(kMostReserved, align_down(half, UnitMap::kUnitBytes));
+}
+
 void start() noexcept {
     read_settings();
-    for (std::size_t bytes = kMostBytes; g_core == nullptr && bytes >= kLeastBytes; bytes /= 2)
+    for (std::size_t bytes = bytes_to_reserve(); g_core == nullptr && bytes >= kLeastReserved;
+         bytes = align_down(bytes / 2, UnitMap::kUnitBytes))
         g_core = make_core(bytes);
-    OURO_ASSERT(g_core != nullptr, "the process has no room for a heap: raise its limit of address space");
+    if (g_core == nullptr) return;
     // Hooks may be missing in a process that used up all of them: threads then leave their heaps behind.
     if (const auto key = os::make_thread_exit_key(leave_heap)) g_exit_key = *key;
 }
 
 // Everything works without it; fork hooks may call malloc and so come last.
 void watch_forks() noexcept {
+    if (g_core == nullptr) return;
     static_cast<void>(os::add_fork_hooks({before_fork, after_fork, after_fork_in_child, nullptr}));
 }
 
@@ -97,7 +122,6 @@ void ensure_started() noexcept {
 
 ThreadHeap* find_heap() noexcept {
     if (t_heap != nullptr) return t_heap;
-    ensure_started();
     const auto heap = g_core->heap_of_this_thread();
     if (!heap) return nullptr;
     t_heap = *heap;
@@ -107,40 +131,80 @@ ThreadHeap* find_heap() noexcept {
 }
 
 void* allocate_small(unsigned size_class) noexcept {
+    if (g_core == nullptr) return nullptr;
     ThreadHeap* const heap = find_heap();
     if (heap == nullptr) return nullptr;
+    visit_idle_memory(*g_core, Errand::allocating);
     const auto block = heap->pop_slow(size_class);
     return block ? *block : nullptr;
 }
 
-void* allocate_units(std::size_t size, std::size_t alignment, bool* is_zero) noexcept {
-    ensure_started();
-    const auto block = g_core->allocate_large(size, alignment, is_zero);
+void* allocate_units(std::size_t size, std::size_t alignment, bool& is_zero) noexcept {
+    if (g_core == nullptr) return nullptr;
+    visit_idle_memory(*g_core, Errand::allocating);
+    const auto block = g_core->allocate_large(size, alignment, &is_zero);
     return block ? block->data : nullptr;
+}
+
+struct Found {
+    void* block = nullptr;
+    bool is_zero = false;
+};
+
+// What the one place has no room for may still fit in the other.
+Found find_memory(std::size_t size, std::size_t alignment) noexcept {
+    ensure_started();
+    const unsigned size_class = detail::class_for(size, alignment);
+    const bool is_for_units = size <= kLargestUnitBytes && alignment <= kLargestUnitBytes;
+    Found found;
+    if (size_class != detail::kClassCount) {
+        found.block = allocate_small(size_class);
+    } else if (is_for_units) {
+        found.block = allocate_units(size, alignment, found.is_zero);
+    }
+    if (found.block == nullptr) found = {map_block(size, alignment), true};
+    if (found.block == nullptr && !is_for_units) found.block = allocate_units(size, alignment, found.is_zero);
+    return found;
+}
+
+// Everything but a full cache.
+[[gnu::noinline]] void* allocate_uncached(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
+    const int saved_errno = errno;
+    Found found;
+    if (size <= kMostBytes && alignment <= kMostBytes) found = find_memory(size, alignment);
+    if (found.block == nullptr) {
+        if (g_core != nullptr) g_core->note_failure();
+        errno = ENOMEM;
+        return nullptr;
+    }
+    errno = saved_errno;
+    if (zeroed && !found.is_zero) std::memset(found.block, 0, size);
+    return found.block;
+}
+
+void free_small(unsigned size_class, void* block) noexcept {
+    visit_idle_memory(*g_core, Errand::freeing);
+    ThreadHeap* const heap = t_heap != nullptr || !t_is_ending ? find_heap() : nullptr;
+    if (heap != nullptr) {
+        heap->push_slow(size_class, block);
+    } else {
+        g_core->send_home(size_class, block);
+    }
 }
 
 }  // namespace
 
+void start_early() noexcept {
+    ensure_started();
+}
+
 void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
     size = std::max(size, kAlignment);
-    const unsigned size_class = detail::class_for(size, std::max(alignment, kAlignment));
-    void* block = nullptr;
-    bool is_zero = false;
-    if (size_class != detail::kClassCount) {
-        block = allocate_small(size_class);
-    } else if (size <= kLargestUnitBytes && alignment <= kLargestUnitBytes) {
-        block = allocate_units(size, alignment, &is_zero);
+    if (size <= detail::kLargestClassBytes && alignment <= kAlignment && t_heap != nullptr) {
+        if (void* const block = t_heap->pop(detail::class_of_size(size)))
+            return zeroed ? std::memset(block, 0, size) : block;
     }
-    if (block == nullptr && size_class == detail::kClassCount) {
-        block = map_block(size, std::max(alignment, kAlignment));
-        is_zero = true;
-    }
-    if (block == nullptr) {
-        errno = ENOMEM;
-        return nullptr;
-    }
-    if (zeroed && !is_zero) std::memset(block, 0, size);
-    return block;
+    return allocate_uncached(size, std::max(alignment, kAlignment), zeroed);
 }
 
 void deallocate_slow(void* block) noexcept {
@@ -148,14 +212,10 @@ void deallocate_slow(void* block) noexcept {
     const int saved_errno = errno;
     const UnitKind kind = kind_of(block);
     if (detail::is_slab(kind)) {
-        const unsigned size_class = detail::class_of_kind(kind);
-        if (ThreadHeap* const heap = find_heap()) {
-            heap->push_slow(size_class, block);
-        } else {
-            g_core->send_home(size_class, block);
-        }
+        free_small(detail::class_of_kind(kind), block);
     } else if (kind == UnitKind::large_head) {
         g_core->deallocate_large(static_cast<std::byte*>(block));
+        visit_idle_memory(*g_core, Errand::freeing);
     } else {
         OURO_ASSERT(kind == UnitKind::none, "free of what malloc did not return");
         unmap_block(block);
@@ -173,19 +233,23 @@ std::size_t usable_size(const void* block) noexcept {
 
 namespace {
 
-// Whether a block of this many bytes may stay for a smaller request: not when it would waste a half.
-bool stays(std::size_t usable, std::size_t new_size) noexcept {
-    return new_size <= usable && new_size >= usable / 2;
+// Whether a block may stay where it is for a smaller request: not when it would waste more than a half,
+// unless there is nothing smaller.
+bool stays(UnitKind kind, std::size_t usable, std::size_t new_size) noexcept {
+    if (new_size > usable) return false;
+    if (new_size >= usable / 2) return true;
+    return detail::is_slab(kind) &&
+           detail::class_of_size(std::max(new_size, kAlignment)) == detail::class_of_kind(kind);
 }
 
 // The block with its new size without moving bytes; null when that cannot be.
 void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noexcept {
-    if (stays(usable, new_size)) return block;
     const UnitKind kind = kind_of(block);
+    if (stays(kind, usable, new_size)) return block;
     if (kind == UnitKind::large_head && new_size > detail::kLargestClassBytes &&
         new_size <= kLargestUnitBytes)
         return g_core->resize_large(static_cast<std::byte*>(block), new_size).data;
-    if (kind == UnitKind::none && new_size > kLargestUnitBytes) return remap_block(block, new_size);
+    if (kind == UnitKind::none && new_size >= kLeastMappedBytes) return remap_block(block, new_size);
     return nullptr;
 }
 
@@ -197,8 +261,14 @@ void* reallocate(void* block, std::size_t new_size) noexcept {
         deallocate(block);
         return nullptr;
     }
+    if (new_size > kMostBytes) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    const int saved_errno = errno;
     const std::size_t usable = usable_size(block);
     if (void* const resized = resize_in_place(block, usable, new_size)) return resized;
+    errno = saved_errno;
     void* const moved = allocate(new_size);
     if (moved == nullptr) return nullptr;
     std::memcpy(moved, block, std::min(usable, new_size));
@@ -206,22 +276,32 @@ void* reallocate(void* block, std::size_t new_size) noexcept {
     return moved;
 }
 
+namespace {
+
+bool is_ready() noexcept {
+    return g_stage.load(std::memory_order_acquire) == Stage::ready && g_core != nullptr;
+}
+
+}  // namespace
+
 bool purge() noexcept {
-    if (g_stage.load(std::memory_order_acquire) != Stage::ready) return false;
+    if (!is_ready()) return false;
     return g_core->purge().bytes != 0;
 }
 
 Report report() noexcept {
     Report report;
-    const MappedTotals mapped = mapped_totals();
-    report.mapped_blocks = mapped.blocks;
-    report.mapped_bytes = mapped.bytes;
-    if (g_stage.load(std::memory_order_acquire) != Stage::ready) return report;
+    report.mapped = mapped_totals();
+    report.allocations = report.mapped.allocations;
+    report.idle_returned_bytes = idle_returned_bytes();
+    if (!is_ready()) return report;
     report.counts = g_core->count();
     report.usable_bytes = g_core->units().usable_units() * UnitMap::kUnitBytes;
     report.reserved_bytes = g_core->units().units().size;
     report.peak_bytes = g_core->peak_bytes();
     report.free_dirty_bytes = g_core->units().free_dirty_units() * UnitMap::kUnitBytes;
+    // Each block that is not there any more took two operations, each that is there one.
+    report.allocations += (report.counts.operations + report.counts.live_blocks) / 2;
     report.failures = g_core->failures();
     return report;
 }

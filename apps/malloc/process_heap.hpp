@@ -1,5 +1,7 @@
 #pragma once
 
+#include "mapped_blocks.hpp"
+
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/size_classes.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
@@ -14,6 +16,8 @@ namespace ouro::process_heap {
 
 // What malloc promises without being asked.
 inline constexpr std::size_t kAlignment = 16;
+// Differences of pointers into a block must fit.
+inline constexpr std::size_t kMostBytes = PTRDIFF_MAX;
 
 // A thread's heap, or null before its first call and after its end.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::ThreadHeap* t_heap = nullptr;
@@ -26,14 +30,17 @@ struct Region {
 };
 inline constinit Region g_region;
 
-// Null, with errno set, when there is no memory.
+// What the first allocation does, now.
+void start_early() noexcept;
+// Null, with errno set, when there is no memory; errno stays as it was otherwise.
 [[gnu::noinline]] void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept;
+// Keeps errno.
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
 [[nodiscard]] void* reallocate(void* block, std::size_t new_size) noexcept;
 // The bytes that may be used. Requires: a block of this heap, or null.
 [[nodiscard]] std::size_t usable_size(const void* block) noexcept;
 
-// Gives back what is free: caches of all threads, units, kept mappings. True when there was something.
+// Gives back what is free: caches of all threads, and units. True when there was something.
 bool purge() noexcept;
 
 [[nodiscard]] inline unsigned class_of_request(std::size_t size) noexcept {
@@ -82,8 +89,9 @@ struct Report {
     std::size_t reserved_bytes = 0;
     std::size_t peak_bytes = 0;
     std::size_t free_dirty_bytes = 0;
-    std::size_t mapped_blocks = 0;
-    std::size_t mapped_bytes = 0;
+    std::size_t idle_returned_bytes = 0;
+    MappedTotals mapped;
+    std::uint64_t allocations = 0;
     std::uint64_t failures = 0;
 };
 [[nodiscard]] Report report() noexcept;

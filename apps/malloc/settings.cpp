@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <signal.h>
+
 namespace ouro::process_heap {
 namespace {
 
@@ -13,10 +15,13 @@ constinit Settings g_settings;
 
 constexpr const char* kHelp =
     "OUROBOROS_MALLOC: words separated by commas\n"
-    "  help             this text\n"
-    "  stats            a report to standard error when the program ends\n"
-    "  purge=<size>     keep at most this much free memory, beyond as much as is in use (32M);\n"
-    "                   a number with K, M or G, or 0 to return all of it at once\n";
+    "  help                 this text; the program runs on\n"
+    "  stats                a report to standard error when the program ends; stats=json for programs\n"
+    "  stats_signal=<name>  the same whenever the process gets the signal: USR1 or USR2\n"
+    "  purge=<size>         keep at most this much free memory, beyond as much as is in use (32M);\n"
+    "                       a number with K, M or G, or 0 to return all of it at once\n"
+    "  idle=<ms>            return memory that stayed free for so many milliseconds (1000), or 0: never\n"
+    "  background=<0|1>     1: a thread of the library returns it even while the program does nothing (0)\n";
 
 // The words are cut out of the variable by position: there is no heap to copy them to yet.
 struct Word {
@@ -33,6 +38,19 @@ struct Word {
         return {begin + std::strlen(text), length - std::strlen(text)};
     }
 };
+
+bool read_number(Word word, std::size_t& number) noexcept {
+    // So many digits overflow with no scale.
+    constexpr std::size_t kMostDigits = 9;
+    if (word.length == 0 || word.length > kMostDigits) return false;
+    std::size_t value = 0;
+    for (std::size_t index = 0; index < word.length; ++index) {
+        if (word.begin[index] < '0' || word.begin[index] > '9') return false;
+        value = value * 10 + static_cast<std::size_t>(word.begin[index] - '0');
+    }
+    number = value;
+    return true;
+}
 
 std::size_t scale_of(char unit) noexcept {
     switch (unit) {
@@ -51,29 +69,45 @@ bool read_size(Word word, std::size_t& size) noexcept {
     std::size_t scale = 1;
     if (word.length != 0 && scale_of(word.begin[word.length - 1]) != 0)
         scale = scale_of(word.begin[--word.length]);
-    // So many digits cannot overflow with any scale.
-    constexpr std::size_t kMostDigits = 9;
-    if (word.length == 0 || word.length > kMostDigits) return false;
     std::size_t value = 0;
-    for (std::size_t index = 0; index < word.length; ++index) {
-        if (word.begin[index] < '0' || word.begin[index] > '9') return false;
-        value = value * 10 + static_cast<std::size_t>(word.begin[index] - '0');
-    }
+    if (!read_number(word, value)) return false;
     size = value * scale;
     return true;
 }
 
-bool apply(Word word) noexcept {
+bool read_switch(Word word, bool& value) noexcept {
+    if (!word.is("0") && !word.is("1")) return false;
+    value = word.is("1");
+    return true;
+}
+
+bool read_signal(Word word, int& number) noexcept {
+    if (!word.is("USR1") && !word.is("USR2")) return false;
+    number = word.is("USR1") ? SIGUSR1 : SIGUSR2;
+    return true;
+}
+
+bool apply(Word word, Settings& result) noexcept {
     if (word.is("help")) {
         write_error(kHelp);
-    } else if (word.is("stats")) {
-        g_settings.statistics_at_exit = true;
-    } else if (word.starts_with("purge=")) {
-        return read_size(word.after("purge="), g_settings.purge_bytes);
-    } else {
-        return false;
+        return true;
     }
-    return true;
+    if (word.is("stats") || word.is("stats=text") || word.is("stats=json")) {
+        result.report_at_exit = word.is("stats=json") ? ReportFormat::json : ReportFormat::text;
+        return true;
+    }
+    if (word.starts_with("stats_signal="))
+        return read_signal(word.after("stats_signal="), result.report_signal);
+    if (word.starts_with("purge=")) return read_size(word.after("purge="), result.purge_bytes);
+    if (word.starts_with("idle=")) return read_number(word.after("idle="), result.idle_ms);
+    if (word.starts_with("background=")) return read_switch(word.after("background="), result.background);
+    return false;
+}
+
+void complain(Word word) noexcept {
+    write_error("OUROBOROS_MALLOC: cannot understand '");
+    write_error(word.begin, word.length);
+    write_error("'; OUROBOROS_MALLOC=help lists the words\n");
 }
 
 }  // namespace
@@ -82,17 +116,22 @@ const Settings& settings() noexcept {
     return g_settings;
 }
 
-void read_settings() noexcept {
-    const char* rest = std::getenv(kVariable);
-    while (rest != nullptr && *rest != '\0') {
+bool apply_settings(const char* words, Settings& result) noexcept {
+    bool is_understood = true;
+    for (const char* rest = words; *rest != '\0';) {
         const Word word{rest, std::strcspn(rest, ",")};
-        if (word.length != 0 && !apply(word)) {
-            write_error("OUROBOROS_MALLOC: cannot understand '");
-            write_error(word.begin, word.length);
-            write_error("'; OUROBOROS_MALLOC=help lists the words\n");
+        if (word.length != 0 && !apply(word, result)) {
+            complain(word);
+            is_understood = false;
         }
         rest += word.length + (rest[word.length] == ',' ? 1U : 0U);
     }
+    return is_understood;
+}
+
+void read_settings() noexcept {
+    // A program with more rights than its caller does not listen to the caller's variables.
+    if (const char* const words = ::secure_getenv(kVariable)) apply_settings(words, g_settings);
 }
 
 }  // namespace ouro::process_heap

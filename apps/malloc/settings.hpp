@@ -1,19 +1,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 // What the environment variable OUROBOROS_MALLOC says: words separated by commas, `help` lists them.
 namespace ouro::process_heap {
 
+enum class ReportFormat : std::uint8_t { none, text, json };
+
 struct Settings {
     // Free memory above this, beyond as much as is in use, is returned to the system at once.
     std::size_t purge_bytes = std::size_t{32} << 20;
-    bool statistics_at_exit = false;
+    // Memory that stayed free for this long is returned as well; zero: however long.
+    std::size_t idle_ms = 1000;
+    // A thread of our own sees to that, also when the program does nothing.
+    bool background = false;
+    ReportFormat report_at_exit = ReportFormat::none;
+    // A signal that asks for a report; zero: none.
+    int report_signal = 0;
 };
 
 [[nodiscard]] const Settings& settings() noexcept;
 
 // Once, before anything else. Complains to standard error about what it does not understand, and goes on.
 void read_settings() noexcept;
+
+// The same from a text, for read_settings and its tests: false when a word was not understood.
+bool apply_settings(const char* words, Settings& result) noexcept;
 
 }  // namespace ouro::process_heap

@@ -1,52 +1,83 @@
 // The report that a program or its user can ask for.
+#include "statistics.hpp"
+
 #include "process_heap.hpp"
-#include "settings.hpp"
 #include "text_output.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include <unistd.h>
 
 namespace ouro::process_heap {
 namespace {
 
-void write_line(const char* name, std::uint64_t value) noexcept {
-    write_error("  ");
-    write_error(name);
-    write_error(" ");
-    write_error_number(value);
-    write_error("\n");
+enum class Unit : std::uint8_t { count, bytes };
+
+struct Line {
+    const char* name;
+    std::uint64_t value;
+    Unit unit;
+};
+
+constexpr std::size_t kLines = 17;
+
+std::array<Line, kLines> lines_of(const Report& all) noexcept {
+    return {{{"live_blocks", all.counts.live_blocks + all.mapped.blocks, Unit::count},
+             {"live_bytes", all.counts.live_bytes + all.mapped.bytes, Unit::bytes},
+             {"cached_bytes", all.counts.cached_bytes, Unit::bytes},
+             {"queued_blocks", all.counts.queued_blocks, Unit::count},
+             {"mapped_blocks", all.mapped.blocks, Unit::count},
+             {"mapped_bytes", all.mapped.bytes, Unit::bytes},
+             {"mapped_peak_bytes", all.mapped.peak_bytes, Unit::bytes},
+             {"allocations", all.allocations, Unit::count},
+             {"failures", all.failures, Unit::count},
+             {"heap_peak_bytes", all.peak_bytes, Unit::bytes},
+             {"heap_usable_bytes", all.usable_bytes, Unit::bytes},
+             {"heap_reserved_bytes", all.reserved_bytes, Unit::bytes},
+             {"free_resident_bytes_at_most", all.free_dirty_bytes, Unit::bytes},
+             {"idle_returned_bytes", all.idle_returned_bytes, Unit::bytes},
+             {"thread_heaps", all.counts.heaps, Unit::count},
+             {"orphaned_heaps", all.counts.orphans, Unit::count},
+             {"process", static_cast<std::uint64_t>(::getpid()), Unit::count}}};
 }
 
-void write_report() noexcept {
-    const Report all = report();
-    write_error("libouroboros-malloc:\n");
-    write_line("live_blocks", all.counts.live_blocks);
-    write_line("live_bytes", all.counts.live_bytes);
-    write_line("cached_bytes", all.counts.cached_bytes);
-    write_line("queued_blocks", all.counts.queued_blocks);
-    write_line("mapped_blocks", all.mapped_blocks);
-    write_line("mapped_bytes", all.mapped_bytes);
-    write_line("allocations", (all.counts.operations + all.counts.live_blocks) / 2);
-    write_line("peak_bytes", all.peak_bytes);
-    write_line("committed_bytes", all.usable_bytes);
-    write_line("free_resident_bytes_at_most", all.free_dirty_bytes);
-    write_line("thread_heaps", all.counts.heaps);
-    write_line("orphaned_heaps", all.counts.orphans);
+void add_text(TextBuffer& text, const std::array<Line, kLines>& lines) noexcept {
+    constexpr std::size_t kValueColumn = 32;
+    constexpr std::size_t kReadableColumn = 48;
+    text.add("libouroboros-malloc:\n");
+    for (const Line& line : lines) {
+        text.add("  ").add(line.name).pad_to(kValueColumn).add_number(line.value);
+        if (line.unit == Unit::bytes && line.value >= 1024)
+            text.pad_to(kReadableColumn).add(" ").add_bytes(line.value);
+        text.add("\n");
+    }
+}
+
+void add_json(TextBuffer& text, const std::array<Line, kLines>& lines) noexcept {
+    text.add("{\"libouroboros-malloc\":{");
+    for (const Line& line : lines) {
+        if (&line != &lines.front()) text.add(",");
+        text.add("\"").add(line.name).add("\":").add_number(line.value);
+    }
+    text.add("}}\n");
 }
 
 [[gnu::destructor]] void report_at_exit() noexcept {
-    if (settings().statistics_at_exit) write_report();
+    if (settings().report_at_exit != ReportFormat::none) write_report(settings().report_at_exit);
 }
 
 }  // namespace
+
+void write_report(ReportFormat format) noexcept {
+    const auto lines = lines_of(report());
+    TextBuffer text;
+    if (format == ReportFormat::json) {
+        add_json(text, lines);
+    } else {
+        add_text(text, lines);
+    }
+    text.write();
+}
+
 }  // namespace ouro::process_heap
-
-extern "C" {
-
-// For programs and debuggers: `call malloc_stats()`.
-[[gnu::visibility("default")]] void malloc_stats() noexcept {
-    ouro::process_heap::write_report();
-}
-
-[[gnu::visibility("default")]] int malloc_trim(std::size_t) noexcept {
-    return ouro::process_heap::purge() ? 1 : 0;
-}
-
-}  // extern "C"

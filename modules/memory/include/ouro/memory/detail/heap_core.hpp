@@ -34,9 +34,14 @@ public:
         // False: all units are usable, and there will be no more memory. True: none is yet, and the core
         // commits them with their share of the metadata.
         bool grows = true;
+        // Told after every growth, by the thread that grew; several may call at once.
+        void (*on_growth)(void* context) = nullptr;
+        void* growth_context = nullptr;
     };
 
-    [[nodiscard]] static Layout layout_for(std::size_t units, std::size_t page_bytes) noexcept;
+    // `owner_bytes` behind the core are the owner's.
+    [[nodiscard]] static Layout layout_for(std::size_t units, std::size_t page_bytes,
+                                           std::size_t owner_bytes = 0) noexcept;
 
     HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept;
 
@@ -97,6 +102,8 @@ public:
     // Sends home what all threads keep, and returns the memory of free units. From any thread; one at a time,
     // and whoever comes meanwhile purges nothing.
     Purged purge() noexcept;
+    // Returns the memory of free units only, and leaves what threads keep: how many bytes that were.
+    std::size_t purge_units() noexcept { return units_.purge(); }
     // Keeps purges away, so that a fork finds no heap revoked.
     [[nodiscard]] bool try_begin_purge() noexcept {
         return !is_purging_.exchange(true, std::memory_order_acquire);
@@ -118,6 +125,10 @@ public:
     void note_failure() noexcept { failures_.fetch_add(1, std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t failures() const noexcept {
         return failures_.load(std::memory_order_relaxed);
+    }
+    // Units of slabs and large blocks, in bytes, now and at most.
+    [[nodiscard]] std::size_t taken_bytes() const noexcept {
+        return taken_bytes_.load(std::memory_order_relaxed);
     }
     [[nodiscard]] std::size_t peak_bytes() const noexcept {
         return peak_bytes_.load(std::memory_order_relaxed);
@@ -152,7 +163,8 @@ private:
     // Large blocks, taken and returned.
     std::atomic<std::uint64_t> large_operations_ = 0;
     std::atomic<std::uint64_t> failures_ = 0;
-    // Units of slabs and large blocks, in bytes.
+    void (*on_growth_)(void* context);
+    void* growth_context_;
     std::atomic<std::size_t> taken_bytes_ = 0;
     std::atomic<std::size_t> peak_bytes_ = 0;
 };

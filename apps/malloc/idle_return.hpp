@@ -1,0 +1,30 @@
+#pragma once
+
+#include <ouro/memory/detail/heap_core.hpp>
+
+#include <cstddef>
+
+// Memory that stayed free for a while goes back to the system: at once above a threshold is the heap's own
+// doing, after a time is done here. There is no clock in a thread's fast path. Whoever misses its cache, or
+// takes or returns whole units, comes by; every so often the one who comes looks how much stayed free since
+// the last look, and returns it. Between looks only a load or two is done.
+//
+// With the setting `background` a thread does that too, so that a program that falls asleep gives memory back
+// all the same, with what its threads keep. It sleeps itself, without a time limit, once there is nothing to
+// do.
+namespace ouro::process_heap {
+
+enum class Errand : unsigned char { allocating, freeing };
+
+// Whoever comes by. Requires: not from inside of a heap's own work.
+void visit_idle_memory(detail::HeapCore& core, Errand errand) noexcept;
+
+// From now on a thread may be started: the C library is ready.
+void allow_background_thread() noexcept;
+// In the child of a fork, which has no such thread: the next one who comes by starts it again.
+void forget_background_thread() noexcept;
+
+// What went back for having been idle, so far.
+[[nodiscard]] std::size_t idle_returned_bytes() noexcept;
+
+}  // namespace ouro::process_heap

@@ -1,0 +1,36 @@
+// What happens when the library is loaded. Everything that malloc itself needs was set up by its first call,
+// which may have come earlier.
+#include "idle_return.hpp"
+#include "new_delete.hpp"
+#include "process_heap.hpp"
+#include "statistics.hpp"
+
+#include <cerrno>
+
+#include <signal.h>
+
+namespace ouro::process_heap {
+namespace {
+
+extern "C" void ouro_report_on_signal(int) {
+    const int saved_errno = errno;
+    write_report(ReportFormat::text);
+    errno = saved_errno;
+}
+
+void listen_for_signal(int number) noexcept {
+    struct sigaction action = {};
+    action.sa_handler = ouro_report_on_signal;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(number, &action, nullptr);
+}
+
+[[gnu::constructor]] void prepare() noexcept {
+    start_early();
+    look_for_replaced_operators();
+    allow_background_thread();
+    if (settings().report_signal != 0) listen_for_signal(settings().report_signal);
+}
+
+}  // namespace
+}  // namespace ouro::process_heap

@@ -1,0 +1,160 @@
+// The parts of the library that stand on their own: its settings, its text, and its mappings.
+#include "mapped_blocks.hpp"
+#include "settings.hpp"
+#include "text_output.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace heap = ouro::process_heap;
+
+namespace {
+
+TEST(MallocSettings, WordsAreUnderstood) {
+    heap::Settings settings;
+    EXPECT_TRUE(
+        heap::apply_settings("stats=json,purge=5M,,idle=20,background=1,stats_signal=USR2,", settings));
+    EXPECT_EQ(settings.report_at_exit, heap::ReportFormat::json);
+    EXPECT_EQ(settings.purge_bytes, std::size_t{5} << 20);
+    EXPECT_EQ(settings.idle_ms, 20U);
+    EXPECT_TRUE(settings.background);
+    EXPECT_EQ(settings.report_signal, SIGUSR2);
+    EXPECT_TRUE(heap::apply_settings("stats,purge=3K,background=0,stats_signal=USR1", settings));
+    EXPECT_EQ(settings.report_at_exit, heap::ReportFormat::text);
+    EXPECT_EQ(settings.purge_bytes, std::size_t{3} << 10);
+    EXPECT_FALSE(settings.background);
+    EXPECT_EQ(settings.report_signal, SIGUSR1);
+    EXPECT_TRUE(heap::apply_settings("purge=2G", settings));
+    EXPECT_EQ(settings.purge_bytes, std::size_t{2} << 30);
+    EXPECT_TRUE(heap::apply_settings("purge=0", settings));
+    EXPECT_EQ(settings.purge_bytes, 0U);
+}
+
+TEST(MallocSettings, OtherWordsAreRefusedAndChangeNothing) {
+    for (const char* const words :
+         {"nonsense", "purge", "purge=", "purge=M", "purge=-1", "purge=1.5M", "purge=12345678901",
+          "idle=", "idle=1s", "background=yes", "stats=xml", "stats_signal=KILL", "Stats", " stats"}) {
+        SCOPED_TRACE(words);
+        heap::Settings settings;
+        testing::internal::CaptureStderr();
+        EXPECT_FALSE(heap::apply_settings(words, settings));
+        const std::string complaint = testing::internal::GetCapturedStderr();
+        EXPECT_NE(complaint.find(std::string("'") + words + "'"), std::string::npos) << complaint;
+        EXPECT_NE(complaint.find("help"), std::string::npos);
+        EXPECT_EQ(settings.purge_bytes, heap::Settings{}.purge_bytes);
+        EXPECT_EQ(settings.report_at_exit, heap::ReportFormat::none);
+    }
+}
+
+TEST(MallocSettings, AWrongWordDoesNotSpoilTheOthers) {
+    heap::Settings settings;
+    EXPECT_FALSE(heap::apply_settings("nonsense,idle=5", settings));
+    EXPECT_EQ(settings.idle_ms, 5U);
+}
+
+TEST(MallocText, NumbersAndBytes) {
+    const auto bytes = [](std::uint64_t value) {
+        heap::TextBuffer text;
+        return std::string(text.add_bytes(value).data());
+    };
+    EXPECT_EQ(bytes(0), "0 B");
+    EXPECT_EQ(bytes(1023), "1023 B");
+    EXPECT_EQ(bytes(1536), "1.5 KiB");
+    EXPECT_EQ(bytes(std::uint64_t{3} << 20), "3.0 MiB");
+    EXPECT_EQ(bytes(std::uint64_t{256} << 30), "256.0 GiB");
+    EXPECT_EQ(bytes(UINT64_MAX), "16777215.9 TiB");
+    heap::TextBuffer text;
+    text.add("a\n").add("b").pad_to(4).add_number(UINT64_MAX);
+    EXPECT_STREQ(text.data(), "a\nb   18446744073709551615");
+}
+
+TEST(MallocText, WhatDoesNotFitIsLeftOut) {
+    heap::TextBuffer text;
+    for (int count = 0; count < 1000; ++count)
+        text.add("0123456789");
+    EXPECT_LT(text.length(), 10'000U);
+    EXPECT_EQ(text.data()[text.length()], '\0');
+    text.pad_to(20'000);
+}
+
+TEST(MallocMappings, CountsAreExact) {
+    const heap::MappedTotals before = heap::mapped_totals();
+    void* const block = heap::map_block(100'000, 16);
+    ASSERT_NE(block, nullptr);
+    const heap::MappedTotals during = heap::mapped_totals();
+    EXPECT_EQ(during.blocks, before.blocks + 1);
+    EXPECT_EQ(during.allocations, before.allocations + 1);
+    EXPECT_GE(during.bytes - before.bytes, 100'000U);
+    EXPECT_LT(during.bytes - before.bytes, 100'000U + 2 * 4096);
+    EXPECT_GE(during.peak_bytes, during.bytes);
+    heap::unmap_block(block);
+    EXPECT_EQ(heap::mapped_totals().blocks, before.blocks);
+    EXPECT_EQ(heap::mapped_totals().bytes, before.bytes);
+    EXPECT_GE(heap::mapped_totals().peak_bytes, during.bytes);
+}
+
+TEST(MallocMappings, TheyAreAlignedAndZero) {
+    for (std::size_t alignment = 16; alignment <= (std::size_t{8} << 20); alignment *= 2) {
+        SCOPED_TRACE(alignment);
+        auto* const block = static_cast<unsigned char*>(heap::map_block(5000, alignment));
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0U);
+        EXPECT_GE(heap::mapped_size(block), 5000U);
+        for (std::size_t at = 0; at < heap::mapped_size(block); ++at)
+            ASSERT_EQ(block[at], 0);
+        heap::unmap_block(block);
+    }
+}
+
+TEST(MallocMappings, GrowAndShrinkKeepTheBytes) {
+    const heap::MappedTotals before = heap::mapped_totals();
+    auto* block = static_cast<unsigned char*>(heap::map_block(std::size_t{1} << 20, 16));
+    // Stands behind it or not: in the way or not, the bytes come along.
+    void* const neighbour = heap::map_block(std::size_t{1} << 20, 16);
+    std::memset(block, 0x77, std::size_t{1} << 20);
+    for (const std::size_t size : {std::size_t{9} << 20, std::size_t{3} << 20, std::size_t{64} << 20}) {
+        SCOPED_TRACE(size);
+        block = static_cast<unsigned char*>(heap::remap_block(block, size));
+        ASSERT_NE(block, nullptr);
+        EXPECT_GE(heap::mapped_size(block), size);
+        EXPECT_LT(heap::mapped_size(block), size + 2 * 4096);
+        for (std::size_t at = 0; at < (std::size_t{1} << 20); ++at)
+            ASSERT_EQ(block[at], 0x77) << at;
+        for (std::size_t at = std::size_t{1} << 20; at < size; at += 4096)
+            ASSERT_EQ(block[at], 0) << at;
+    }
+    // The size is the same in whole pages: the block stays.
+    EXPECT_EQ(heap::remap_block(block, (std::size_t{64} << 20) - 1), block);
+    heap::unmap_block(neighbour);
+    heap::unmap_block(block);
+    EXPECT_EQ(heap::mapped_totals().bytes, before.bytes);
+}
+
+TEST(MallocMappings, ABlockThatCannotGrowStays) {
+    auto* const block = static_cast<unsigned char*>(heap::map_block(5000, 16));
+    ASSERT_NE(block, nullptr);
+    block[4999] = 9;
+    const heap::MappedTotals before = heap::mapped_totals();
+    EXPECT_EQ(heap::remap_block(block, SIZE_MAX), nullptr);
+    EXPECT_EQ(heap::remap_block(block, SIZE_MAX / 4), nullptr);
+    EXPECT_EQ(heap::map_block(SIZE_MAX, 16), nullptr);
+    EXPECT_EQ(heap::map_block(SIZE_MAX / 4, 16), nullptr);
+    EXPECT_EQ(heap::mapped_totals().bytes, before.bytes);
+    EXPECT_EQ(block[4999], 9);
+    heap::unmap_block(block);
+}
+
+TEST(MallocMappingsDeathTest, WhatIsNoBlockIsNoticed) {
+    auto* const block = static_cast<unsigned char*>(heap::map_block(5000, 16));
+    ASSERT_NE(block, nullptr);
+    EXPECT_DEATH(heap::unmap_block(block + 64), "free of what malloc did not return");
+    EXPECT_DEATH(heap::unmap_block(block + 8), "free of what malloc did not return");
+    heap::unmap_block(block);
+}
+
+}  // namespace

@@ -1,0 +1,116 @@
+// Threads that end, and processes that are copied while other threads allocate.
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+pthread_key_t g_late_key;
+
+// Runs among the last things of a thread, again and again while rounds are left.
+void allocate_late(void* block) {
+    std::free(block);
+    void* const next = std::malloc(3000);
+    std::memset(next, 1, 3000);
+    if (pthread_setspecific(g_late_key, next) != 0) std::free(next);
+}
+
+TEST(MallocThreads, EndingThreadsMayAllocateToTheLast) {
+    ASSERT_EQ(pthread_key_create(&g_late_key, allocate_late), 0);
+    for (int round = 0; round < 200; ++round) {
+        std::thread([] {
+            thread_local std::vector<int> late(1000, 7);
+            late[0] = 8;
+            pthread_setspecific(g_late_key, std::malloc(100));
+            // The C library frees the text of an unknown error after everything else.
+            volatile const char* const text = strerror(123'456);
+            EXPECT_NE(text, nullptr);
+        }).join();
+    }
+    ASSERT_EQ(pthread_key_delete(g_late_key), 0);
+}
+
+TEST(MallocThreads, BlocksOutliveTheirThreadsAndGoBackFromOthers) {
+    std::vector<void*> blocks(2000);
+    std::thread([&] {
+        for (std::size_t index = 0; index < blocks.size(); ++index) {
+            blocks[index] = std::malloc(index + 1);
+            std::memset(blocks[index], static_cast<int>(index % 256), index + 1);
+        }
+    }).join();
+    std::thread([&] {
+        for (std::size_t index = 0; index < blocks.size(); ++index) {
+            EXPECT_EQ(*static_cast<unsigned char*>(blocks[index]), index % 256);
+            std::free(blocks[index]);
+        }
+    }).join();
+}
+
+// Allocates, stamps and checks; false when a stamp was overwritten.
+bool use_heap(std::size_t rounds) {
+    std::array<unsigned char*, 64> blocks{};
+    for (std::size_t round = 0; round < rounds; ++round) {
+        unsigned char*& block = blocks[round * 7 % blocks.size()];
+        if (block != nullptr && block[0] != static_cast<unsigned char>(round * 7 % blocks.size()))
+            return false;
+        std::free(block);
+        block = static_cast<unsigned char*>(std::malloc(16 + round * 37 % 6000));
+        block[0] = static_cast<unsigned char>(round * 7 % blocks.size());
+    }
+    for (unsigned char* const block : blocks)
+        std::free(block);
+    return true;
+}
+
+// What a child cannot do any more would keep it for ever.
+int exit_code_of_child(unsigned seconds, bool (*work)()) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(seconds);
+        _exit(work() ? 0 : 1);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+bool work_in_child() {
+    bool is_fine = use_heap(5000);
+    malloc_trim(0);
+    std::thread([&] { is_fine = use_heap(2000) && is_fine; }).join();
+    const struct mallinfo2 info = mallinfo2();
+    return is_fine && info.arena != 0;
+}
+
+TEST(MallocFork, AChildAllocatesWhateverItsSiblingsWereDoing) {
+    std::atomic<bool> stops = false;
+    std::vector<std::thread> siblings;
+    for (int count = 0; count < 3; ++count) {
+        siblings.emplace_back([&] {
+            while (!stops.load())
+                EXPECT_TRUE(use_heap(200));
+        });
+    }
+    siblings.emplace_back([&] {
+        while (!stops.load())
+            malloc_trim(0);
+    });
+    for (int round = 0; round < 25; ++round)
+        EXPECT_EQ(exit_code_of_child(60, work_in_child), 0) << round;
+    stops.store(true);
+    for (std::thread& sibling : siblings)
+        sibling.join();
+    EXPECT_TRUE(use_heap(2000));
+}
+
+}  // namespace
