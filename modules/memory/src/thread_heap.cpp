@@ -205,7 +205,7 @@ Status ThreadHeap::refill(unsigned size_class) noexcept {
         const Status status = find_slab(size_class);
         if (status != Status::ok) return status;
     }
-    if (bins_[size_class].slabs != nullptr) fill_from_slab(size_class, *bins_[size_class].slabs);
+    fill_from_slabs(size_class);
     return Status::ok;
 }
 
@@ -231,13 +231,24 @@ bool ThreadHeap::fill_from_queue(unsigned size_class) noexcept {
     return true;
 }
 
-// Blocks leave the cache in the order of their addresses: those that were out before, then fresh ones.
-void ThreadHeap::fill_from_slab(unsigned size_class, Slab& slab) noexcept {
+void ThreadHeap::fill_from_slabs(unsigned size_class) noexcept {
     const std::uint32_t wanted = std::max<std::uint32_t>(1, limits_[size_class] / 2);
+    Bin& bin = bins_[size_class];
     void** const bottom = slots(size_class);
     void** slot = bottom + wanted;
+    while (slot != bottom && bin.slabs != nullptr)
+        slot = take_from_slab(*bin.slabs, bottom, slot);
+    const auto taken = static_cast<std::size_t>(bottom + wanted - slot);
+    if (slot != bottom) std::memmove(bottom, slot, taken * sizeof(void*));
+    bin.top.store(bottom + taken, std::memory_order_relaxed);
+}
+
+// Puts blocks of the slab in front of a slot, down to the bottom, and returns the last slot filled. They
+// leave the cache in the order of their addresses: those that were out before, then fresh ones.
+void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexcept {
+    void** const first = slot;
     std::byte* const start = core_.address_of(slab);
-    const std::size_t size = kClassBytes[size_class];
+    const std::size_t size = kClassBytes[slab.size_class];
     SlabBitmap& bitmap = core_.bitmap_of(slab);
     while (slab.free_words != 0 && slot != bottom) {
         const auto word = static_cast<unsigned>(std::countr_zero(slab.free_words));
@@ -249,13 +260,11 @@ void ThreadHeap::fill_from_slab(unsigned size_class, Slab& slab) noexcept {
     }
     for (; slot != bottom && slab.first_fresh != slab.capacity; ++slab.first_fresh)
         *--slot = start + slab.first_fresh * size;
-    const auto taken = static_cast<std::uint32_t>(bottom + wanted - slot);
-    if (slot != bottom) std::memmove(bottom, slot, taken * sizeof(void*));
     const std::uint32_t used = slab.used.load(std::memory_order_relaxed);
     if (used == 0) empty_units_ -= slab.units;
-    slab.used.store(used + taken, std::memory_order_relaxed);
-    bins_[size_class].top.store(bottom + taken, std::memory_order_relaxed);
+    slab.used.store(used + static_cast<std::uint32_t>(first - slot), std::memory_order_relaxed);
     if (!slab.has_blocks()) unlist(slab);
+    return slot;
 }
 
 // Looks for what was already ours or nobody's before it takes new units.
