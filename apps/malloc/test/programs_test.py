@@ -53,7 +53,8 @@ console.log(hash.digest('hex'), execFileSync('echo', ['child']).toString().trim(
 const code = `let s = 0; const a = []; for (let i = 0; i < 200000; i++) { a.push([i]); s = (s * 31 + i) % 1000003; }
 require('worker_threads').parentPort.postMessage(s + a.length);`;
 let left = 3;
-for (let n = 0; n < 3; n++) new Worker(code, { eval: true }).on('message', m => { console.log(m); if (!--left) console.log('end'); });
+for (let n = 0; n < 3; n++)
+  new Worker(code, { eval: true }).on('message', m => { console.log(m); if (!--left) console.log('end'); });
 """
 
 SQL = """
