@@ -22,7 +22,9 @@ extern "C" {
 }
 
 // What a try block needs of it: missing in a program without C++, which never gets there.
-__asm__(".weak __gxx_personality_v0\n.weak __cxa_begin_catch\n.weak __cxa_end_catch\n.weak _Unwind_Resume");
+__asm__(
+    ".weak __gxx_personality_v0\n.weak __cxa_begin_catch\n.weak __cxa_end_catch\n.weak _Unwind_Resume\n.weak "
+    "_ZSt9terminatev");
 
 namespace {
 
