@@ -1,5 +1,6 @@
 #include <ouro/base/align.hpp>
 #include <ouro/base/assert.hpp>
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -30,10 +31,11 @@ Expected<void> commit_pages_of(const void* begin, const void* end) noexcept {
 
 }  // namespace
 
-HeapCore::Layout HeapCore::layout_for(std::size_t units, std::size_t page_bytes) noexcept {
+HeapCore::Layout HeapCore::layout_for(std::size_t units, std::size_t page_bytes,
+                                      std::size_t owner_bytes) noexcept {
     const std::size_t words = (units + UnitMap::kUnitsPerWord - 1) / UnitMap::kUnitsPerWord;
     Layout layout{.units = units};
-    layout.kinds_offset = align_up(sizeof(HeapCore), page_bytes);
+    layout.kinds_offset = align_up(sizeof(HeapCore) + owner_bytes, page_bytes);
     layout.taken_offset = align_up(layout.kinds_offset + units, page_bytes);
     layout.dirty_offset = align_up(layout.taken_offset + words * sizeof(UnitMap::Word), page_bytes);
     layout.slabs_offset = align_up(layout.dirty_offset + words * sizeof(UnitMap::Word), page_bytes);
@@ -53,14 +55,17 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
-      cache_shift_(memory.grows || layout.units >= kRoomyUnits ? 0 : ThreadHeap::kMostCacheShift) {}
+      cache_shift_(memory.grows || layout.units >= kRoomyUnits ? 0 : ThreadHeap::kMostCacheShift),
+      on_growth_(memory.on_growth),
+      growth_context_(memory.growth_context) {}
 
 Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t end) noexcept {
     const HeapCore& self = *static_cast<HeapCore*>(core);
     auto committed = commit_pages_of(self.slabs_ + first, self.slabs_ + end);
     if (committed) committed = commit_pages_of(self.bitmaps_ + first, self.bitmaps_ + end);
-    if (!committed) return committed;
-    return os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
+    if (committed) committed = os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
+    if (committed && self.on_growth_ != nullptr) self.on_growth_(self.growth_context_);
+    return committed;
 }
 
 Expected<ThreadHeap*> HeapCore::heap_of_this_thread() noexcept {
@@ -140,12 +145,15 @@ Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noex
     slab->owner.store(&owner, std::memory_order_release);
     set_kinds(run->first, run->count, kind_of_class(size_class), kind_of_class(size_class));
     note_taken(run->count);
+    // Until they are handed out, its blocks are nobody's.
+    annotate::forbid({units_.address_of(run->first), run->count * kUnitBytes});
     return slab;
 }
 
 void HeapCore::release_slab(Slab& slab) noexcept {
     slab.owner.store(nullptr, std::memory_order_relaxed);
     const std::uint8_t units = slab.units;
+    annotate::permit({address_of(slab), units * kUnitBytes});
     for (std::uint8_t back = 0; back < units; ++back) {
         (&slab)[back].units_back = 0;
         (&slab)[back].size_class = kNoClass;
@@ -178,6 +186,7 @@ void HeapCore::reset() noexcept {
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
     taken_bytes_.store(0, std::memory_order_relaxed);
+    annotate::permit({units_.units().data, units_.usable_units() * kUnitBytes});
     for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
         kinds_[unit].store(UnitKind::none, std::memory_order_relaxed);
         slabs_[unit].owner.store(nullptr, std::memory_order_relaxed);

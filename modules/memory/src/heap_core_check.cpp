@@ -92,6 +92,7 @@ Status HeapCore::check_slab(std::size_t unit) const noexcept {
 }
 
 Status ThreadHeap::check() const noexcept {
+    std::size_t empty_units = 0;
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
         const std::uint32_t cached = cached_blocks(size_class);
         if (cached > limits_[size_class] || limits_[size_class] > capacity(size_class))
@@ -110,9 +111,10 @@ Status ThreadHeap::check() const noexcept {
                               slab->owner.load(std::memory_order_relaxed) == this;
             if (!fits) return Status::corrupt_data;
             previous = slab;
+            if (slab->used.load(std::memory_order_relaxed) == 0) empty_units += slab->units;
         }
     }
-    return Status::ok;
+    return empty_units == empty_units_ ? Status::ok : Status::corrupt_data;
 }
 
 }  // namespace ouro::detail

@@ -1,6 +1,8 @@
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -12,8 +14,28 @@ using detail::HeapCore;
 using detail::UnitKind;
 using detail::UnitMap;
 
+// The heap's entry in the registry of blocks, behind the core: brought up to date by whichever thread grows,
+// and left as it is by one that comes meanwhile.
+struct SmallObjectAllocator::Listing {
+    explicit Listing(const BlockDescription& description) noexcept : registration(description) {}
+
+    static void update(void* listing) noexcept {
+        auto& self = *static_cast<Listing*>(listing);
+        if (self.is_updating.exchange(true, std::memory_order_acquire)) return;
+        const HeapCore& core = *self.core;
+        self.registration.update_silently(core.units().usable_units() * UnitMap::kUnitBytes,
+                                          core.taken_bytes(), core.peak_bytes());
+        self.is_updating.store(false, std::memory_order_release);
+    }
+
+    const HeapCore* core = nullptr;
+    std::atomic<bool> is_updating = false;
+    BlockRegistration registration;
+};
+
 struct SmallObjectAllocator::Parts {
     const char* name = nullptr;
+    Tag tag;
     std::size_t purge_threshold_bytes = 0;
     os::Reservation metadata;
     os::Reservation units;
@@ -32,13 +54,13 @@ struct RegionPlan {
     MemoryBlock units;
 };
 
-Expected<RegionPlan> plan_region(MemoryBlock region) noexcept {
+Expected<RegionPlan> plan_region(MemoryBlock region, std::size_t owner_bytes) noexcept {
     constexpr std::size_t kRecordAlignment = alignof(detail::Slab);
     const auto begin = align_up(reinterpret_cast<std::uintptr_t>(region.data), kRecordAlignment);
     const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(region.data) + region.size;
     // One unit fewer until both fit; the first guess leaves out nothing but the metadata.
     for (std::size_t units = region.size / UnitMap::kUnitBytes; units != 0; --units) {
-        const HeapCore::Layout layout = HeapCore::layout_for(units, kRecordAlignment);
+        const HeapCore::Layout layout = HeapCore::layout_for(units, kRecordAlignment, owner_bytes);
         const std::uintptr_t first_unit = align_up(begin + layout.bytes, UnitMap::kUnitBytes);
         if (first_unit > end || end - first_unit < units * UnitMap::kUnitBytes) continue;
         return RegionPlan{layout,
@@ -55,8 +77,9 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& optio
     if (units == 0) return Status::bad_argument;
     Parts parts;
     parts.name = options.name;
+    parts.tag = options.tag;
     parts.purge_threshold_bytes = options.purge_threshold_bytes;
-    parts.layout = HeapCore::layout_for(units, os::page_size());
+    parts.layout = HeapCore::layout_for(units, os::page_size(), sizeof(Listing));
     auto metadata = os::Reservation::create({.bytes = parts.layout.bytes}, os::page_size());
     if (!metadata) return metadata.status();
     auto addresses = os::Reservation::create(
@@ -64,7 +87,7 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& optio
     if (!addresses) return addresses.status();
     const auto committed = metadata->commit(0, parts.layout.slabs_offset);
     if (!committed) return committed.status();
-    parts.memory = {metadata->block(), addresses->block(), true};
+    parts.memory = {.metadata = metadata->block(), .units = addresses->block(), .grows = true};
     parts.metadata = *std::move(metadata);
     parts.units = *std::move(addresses);
     return build(std::move(parts));
@@ -86,23 +109,39 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create_on(MemoryResource& u
 Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock region,
                                                                const char* name) noexcept {
     if (region.is_null()) return Status::bad_argument;
-    const auto plan = plan_region(region);
+    const auto plan = plan_region(region, sizeof(Listing));
     if (!plan) return plan.status();
     Parts parts;
     parts.name = name;
     parts.region = region;
     parts.layout = plan->layout;
-    parts.memory = {plan->metadata, plan->units, false};
+    parts.memory = {.metadata = plan->metadata, .units = plan->units, .grows = false};
     std::memset(plan->metadata.data, 0, plan->metadata.size);
     return build(std::move(parts));
 }
 
 Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexcept {
-    auto* const core =
-        new (parts.memory.metadata.data) HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes);
+    std::byte* const place = parts.memory.metadata.data;
+    auto* const listing = new (place + sizeof(HeapCore))
+        Listing({.name = parts.name,
+                 .tag = parts.tag,
+                 .kind = parts.memory.grows ? BlockKind::own : BlockKind::borrowed,
+                 .base = parts.memory.units.data,
+                 .reserved_bytes = parts.memory.units.size,
+                 .committed_bytes = parts.memory.grows ? 0 : parts.memory.units.size});
+    parts.memory.on_growth = Listing::update;
+    parts.memory.growth_context = listing;
+    auto* const core = new (place) HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes);
+    listing->core = core;
+    annotate::pool_created({place, 0}, 0);
     const auto added = detail::add_live_core(*core);
-    if (!added) return added.status();
-    return SmallObjectAllocator(std::move(parts));
+    if (added) return SmallObjectAllocator(std::move(parts));
+    std::destroy_at(listing);
+    return added.status();
+}
+
+SmallObjectAllocator::Listing& SmallObjectAllocator::listing() const noexcept {
+    return *std::launder(reinterpret_cast<Listing*>(reinterpret_cast<std::byte*>(core_) + sizeof(HeapCore)));
 }
 
 SmallObjectAllocator::SmallObjectAllocator(Parts&& parts) noexcept
@@ -135,12 +174,18 @@ SmallObjectAllocator& SmallObjectAllocator::operator=(SmallObjectAllocator&& oth
 SmallObjectAllocator::~SmallObjectAllocator() {
     if (core_ == nullptr) return;
     detail::remove_live_core(*core_);
+    std::destroy_at(&listing());
+    annotate::pool_destroyed({reinterpret_cast<std::byte*>(core_), 0}, 0);
+    annotate::permit_written(
+        {core_->units().units().data, core_->units().usable_units() * UnitMap::kUnitBytes});
     if (upstream_ != nullptr) upstream_->deallocate(region_, kDefaultAlignment);
 }
 
 void SmallObjectAllocator::reset() noexcept {
+    annotate::pool_destroyed({reinterpret_cast<std::byte*>(core_), 0}, 0);
     core_->reset();
     id_ = core_->id();
+    annotate::pool_created({reinterpret_cast<std::byte*>(core_), 0}, 0);
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
@@ -149,8 +194,11 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std:
     const unsigned size_class = detail::class_for(size, alignment);
     auto block = size_class == detail::kClassCount ? core_->allocate_large(size, alignment, nullptr)
                                                    : allocate_small(size_class);
-    if (!block) core_->note_failure();
-    return block;
+    if (!block) {
+        core_->note_failure();
+        return block;
+    }
+    return handed_out(block->data, block->size);
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) noexcept {
@@ -186,15 +234,23 @@ Expected<MemoryBlock> SmallObjectAllocator::reallocate(MemoryBlock block, std::s
     if (block.is_null()) return allocate(new_size, alignment);
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
-    const unsigned before = detail::class_for(block.size, alignment);
-    const unsigned after = detail::class_for(new_size, alignment);
-    if (before == after && after != detail::kClassCount)
-        return MemoryBlock{block.data, detail::kClassBytes[after]};
-    if (before == after) {
-        const MemoryBlock resized = core_->resize_large(block.data, new_size);
-        if (!resized.is_null()) return resized;
-    }
+    const auto resized = try_resize(block, new_size, alignment);
+    if (resized) return resized;
     return move_to_new_block(*this, block, new_size, alignment);
+}
+
+Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::size_t new_size,
+                                                       std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    const unsigned before = detail::class_for(block.size, alignment);
+    if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
+    if (before != detail::kClassCount) return MemoryBlock{block.data, detail::kClassBytes[before]};
+    const MemoryBlock whole{block.data, core_->large_size(block.data)};
+    const MemoryBlock resized = core_->resize_large(block.data, new_size);
+    if (resized.is_null()) return Status::capacity_exhausted;
+    annotate::resized(core_, whole, resized);
+    return resized;
 }
 
 bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {

@@ -1,4 +1,5 @@
 #include <ouro/base/assert.hpp>
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
 #include <ouro/os/process_barrier.hpp>
@@ -13,17 +14,18 @@ namespace ouro::detail {
 namespace {
 
 constexpr std::uint32_t kFirstLimit = 16;
+// Per thread; fewer where caches are smaller.
+constexpr std::size_t kKeptEmptyUnits = 128;
 // How long whoever revokes waits for an owner that is inside.
 constexpr int kPatience = 10'000;
 
-void* next_of(void* block) noexcept {
-    void* next = nullptr;
-    std::memcpy(&next, block, sizeof next);
-    return next;
+// The blocks of a chain are free, and sanitizers know it.
+OURO_LOOKS_INTO_FREE_MEMORY void* next_of(void* block) noexcept {
+    return *static_cast<void**>(block);
 }
 
-void link(void* block, void* next) noexcept {
-    std::memcpy(block, &next, sizeof next);
+OURO_LOOKS_INTO_FREE_MEMORY void link(void* block, void* next) noexcept {
+    *static_cast<void**>(block) = next;
 }
 
 // No cache's top lies above the one or below the other.
@@ -136,9 +138,13 @@ void ThreadHeap::unlist(Slab& slab) noexcept {
     slab.is_listed = false;
 }
 
-// One slab stays, so that a class at the edge of a slab does not take and return it again and again.
-void ThreadHeap::give_up_if_spare(Slab& slab) noexcept {
-    if (slab.next == nullptr && slab.previous == nullptr) return;
+// Empty slabs are kept up to a bound, so that a program that frees and allocates in waves does not take and
+// return them again and again.
+void ThreadHeap::keep_or_give_up(Slab& slab) noexcept {
+    if (empty_units_ + slab.units <= (kKeptEmptyUnits >> cache_shift_)) {
+        empty_units_ += slab.units;
+        return;
+    }
     unlist(slab);
     core_.release_slab(slab);
 }
@@ -156,7 +162,7 @@ inline void ThreadHeap::return_to_slab(Slab& slab, const void* block) noexcept {
     const std::uint32_t used = slab.used.load(std::memory_order_relaxed) - 1;
     slab.used.store(used, std::memory_order_relaxed);
     if (!slab.is_listed) list(slab);
-    if (used == 0) give_up_if_spare(slab);
+    if (used == 0) keep_or_give_up(slab);
 }
 
 inline void ThreadHeap::send_home(unsigned size_class, void* block, Mail& mail) noexcept {
@@ -245,7 +251,9 @@ void ThreadHeap::fill_from_slab(unsigned size_class, Slab& slab) noexcept {
         *--slot = start + slab.first_fresh * size;
     const auto taken = static_cast<std::uint32_t>(bottom + wanted - slot);
     if (slot != bottom) std::memmove(bottom, slot, taken * sizeof(void*));
-    slab.used.store(slab.used.load(std::memory_order_relaxed) + taken, std::memory_order_relaxed);
+    const std::uint32_t used = slab.used.load(std::memory_order_relaxed);
+    if (used == 0) empty_units_ -= slab.units;
+    slab.used.store(used + taken, std::memory_order_relaxed);
     bins_[size_class].top.store(bottom + taken, std::memory_order_relaxed);
     if (!slab.has_blocks()) unlist(slab);
 }
@@ -261,6 +269,7 @@ Status ThreadHeap::find_slab(unsigned size_class) noexcept {
     const auto slab = core_.make_slab(size_class, *this);
     if (!slab) return slab.status();
     list(**slab);
+    empty_units_ += (*slab)->units;
     return Status::ok;
 }
 
@@ -292,6 +301,7 @@ void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
     for (Slab* slab = bins_[size_class].slabs; slab != nullptr;) {
         Slab* const next = slab->next;
         if (slab->used.load(std::memory_order_relaxed) == 0) {
+            empty_units_ -= slab->units;
             unlist(*slab);
             core_.release_slab(*slab);
         }
@@ -329,6 +339,10 @@ void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
         unlist(*slab);
         slab->owner.store(&target, std::memory_order_release);
         target.list(*slab);
+        if (slab->used.load(std::memory_order_relaxed) == 0) {
+            empty_units_ -= slab->units;
+            target.empty_units_ += slab->units;
+        }
     }
     leave();
 }

@@ -1,5 +1,6 @@
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/detail/unit_map.hpp>
+#include <ouro/memory/seal.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
@@ -135,6 +136,8 @@ std::size_t UnitMap::clear_dirty(std::size_t first, std::size_t count) noexcept 
 Expected<void> UnitMap::grow(std::size_t count, std::size_t usable) noexcept {
     const std::size_t room = unit_count() - usable;
     if (grow_ == nullptr || room == 0) return Status::capacity_exhausted;
+    const Status unsealed = check_unsealed();
+    if (unsealed != Status::ok) return unsealed;
     const std::size_t more = std::max(count, std::clamp(usable / 8, kLeastGrowth, kMostGrowth));
     const std::size_t end = usable + std::min(more, room);
     const auto grown = grow_(grow_context_, usable, end);
@@ -146,7 +149,7 @@ Expected<void> UnitMap::grow(std::size_t count, std::size_t usable) noexcept {
 }
 
 std::size_t UnitMap::purge() noexcept {
-    if (grow_ == nullptr) return 0;
+    if (grow_ == nullptr || is_sealed()) return 0;
     const std::size_t usable = usable_units();
     std::size_t purged = 0;
     for (std::size_t word = 0; word * kUnitsPerWord < usable && free_dirty_units() != 0; ++word)

@@ -19,7 +19,7 @@ TEST(ProcessBarrier, AnswersAsTheReportSays) {
     EXPECT_EQ(os::process_barrier().status(), available ? Status::ok : Status::not_supported);
 }
 
-constexpr std::uint32_t kRounds = 20'000;
+constexpr std::uint32_t kRounds = 5'000;
 
 // Each of two threads writes its own word and then reads the other's. With a full fence between the two in
 // each of them, at least one sees the other's write; here only one side pays, and the other is kept in order
@@ -32,12 +32,24 @@ struct Encounter {
     std::array<std::uint32_t, kRounds + 1> fast_saw{};
     std::uint32_t misses = 0;
 
+    // Spins first: a thread that gives up its core comes back too late to meet the other in the act.
+    static void await(const std::atomic<std::uint32_t>& word, std::uint32_t round) {
+        for (unsigned spins = 0; word.load() < round; ++spins) {
+            if (spins > 2000) os::yield_thread();
+        }
+    }
+
     static void meet(std::atomic<std::uint32_t>& mine, const std::atomic<std::uint32_t>& other,
                      std::uint32_t round) {
         mine.store(round);
-        for (unsigned spins = 0; other.load() < round; ++spins) {
-            if (spins > 100) os::yield_thread();
-        }
+        await(other, round);
+    }
+
+    // The slow side comes last and knows first that both are there: it lets the other catch up, by more steps
+    // or fewer, so that now and then both write and read at the same moment.
+    static void lose_some_time(std::uint32_t round) {
+        for (volatile std::uint32_t steps = round % 256; steps != 0;)
+            steps = steps - 1;
     }
 
     void run_fast() {
@@ -53,12 +65,12 @@ struct Encounter {
     void run_slow() {
         for (std::uint32_t round = 1; round <= kRounds; ++round) {
             meet(slow_round, fast_round, round);
+            lose_some_time(round);
             slow_word.store(round, std::memory_order_relaxed);
             [[maybe_unused]] const auto ordered = os::process_barrier();
             const std::uint32_t saw = fast_word.load(std::memory_order_relaxed);
             // The fast side has finished the round when it arrives at the next.
-            while (fast_round.load() <= round)
-                os::yield_thread();
+            await(fast_round, round + 1);
             misses += saw < round && fast_saw[round] < round ? 1U : 0U;
         }
     }
@@ -67,11 +79,14 @@ struct Encounter {
 TEST(ProcessBarrier, OrdersAThreadThatHasNoFence) {
     if (!os::process_barrier_available()) GTEST_SKIP() << "needs process_barrier";
     static Encounter encounter;
-    auto fast =
-        os::Thread::start([](void* argument) { static_cast<Encounter*>(argument)->run_fast(); }, &encounter);
-    ASSERT_TRUE(fast);
-    encounter.run_slow();
+    // On different cores, where there are several: on one nobody would ever miss anything.
+    auto fast = os::Thread::start([](void* argument) { static_cast<Encounter*>(argument)->run_fast(); },
+                                  &encounter, {.core = os::core_count() - 1});
+    auto slow = os::Thread::start([](void* argument) { static_cast<Encounter*>(argument)->run_slow(); },
+                                  &encounter, {.core = 0});
+    ASSERT_TRUE(fast && slow);
     fast->join();
+    slow->join();
     EXPECT_EQ(encounter.misses, 0U);
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/live_heaps.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
+#include <ouro/memory/tag.hpp>
 #include <ouro/os/reservation.hpp>
 
 #include <cstddef>
@@ -22,6 +25,7 @@ class SmallObjectAllocator final : public MemoryResource {
 public:
     struct Options {
         const char* name = "small objects";
+        Tag tag = {};
         // Addresses to reserve: the most there can ever be.
         std::size_t max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
         // Free memory above this, beyond as much as is in use, is returned to the system at once.
@@ -48,17 +52,19 @@ public:
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        note_allocation();
         if (size - 1 < detail::kLargestTableBytes && is_plain(alignment)) [[likely]] {
             const unsigned size_class = plain_class(size, alignment);
             if (detail::ThreadHeap* const heap = detail::noted_heap(id_)) [[likely]] {
                 if (void* const block = heap->pop(size_class)) [[likely]]
-                    return MemoryBlock{static_cast<std::byte*>(block), detail::kClassBytes[size_class]};
+                    return handed_out(static_cast<std::byte*>(block), detail::kClassBytes[size_class]);
             }
         }
         return allocate_slow(size, alignment);
     }
 
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
+        note_freed(block, alignment);
         if (block.size - 1 < detail::kLargestTableBytes && is_plain(alignment)) [[likely]] {
             const unsigned size_class = plain_class(block.size, alignment);
             OURO_DEBUG_ASSERT(block.is_null() || is_of_class(block.data, size_class),
@@ -72,6 +78,10 @@ public:
 
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    // In place within a class, and for blocks of whole units while there is room behind them.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
+                                                   std::size_t alignment) noexcept override;
 
     using Purged = detail::HeapCore::Purged;
     // Takes back the free blocks that threads keep, idle ones included, and returns free memory to the
@@ -111,6 +121,18 @@ private:
         return detail::table_class(size < alignment ? alignment : size);
     }
 
+    // For sanitizers; nothing without them. A pool is known by its core, which does not move.
+    [[nodiscard]] MemoryBlock handed_out(std::byte* data, std::size_t size) const noexcept {
+        annotate::allocated(core_, {data, size});
+        return {data, size};
+    }
+    void note_freed(MemoryBlock block, std::size_t alignment) const noexcept {
+        if constexpr (annotate::kActive) {
+            if (!block.is_null()) annotate::freed(core_, {block.data, good_size(block.size, alignment)});
+        }
+    }
+
+    struct Listing;
     struct Parts;
     explicit SmallObjectAllocator(Parts&& parts) noexcept;
     [[nodiscard]] static Expected<SmallObjectAllocator> build(Parts&& parts) noexcept;
@@ -118,6 +140,7 @@ private:
     [[gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size, std::size_t alignment) noexcept;
     [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
     [[nodiscard]] Expected<MemoryBlock> allocate_small(unsigned size_class) noexcept;
+    [[nodiscard]] Listing& listing() const noexcept;
 
     detail::HeapCore* core_ = nullptr;
     // The core's, for the hot paths.

@@ -34,9 +34,14 @@ public:
         // False: all units are usable, and there will be no more memory. True: none is yet, and the core
         // commits them with their share of the metadata.
         bool grows = true;
+        // Told after every growth, by the thread that grew; several may call at once.
+        void (*on_growth)(void* context) = nullptr;
+        void* growth_context = nullptr;
     };
 
-    [[nodiscard]] static Layout layout_for(std::size_t units, std::size_t page_bytes) noexcept;
+    // `owner_bytes` behind the core are the owner's.
+    [[nodiscard]] static Layout layout_for(std::size_t units, std::size_t page_bytes,
+                                           std::size_t owner_bytes = 0) noexcept;
 
     HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept;
 
@@ -121,6 +126,10 @@ public:
     [[nodiscard]] std::uint64_t failures() const noexcept {
         return failures_.load(std::memory_order_relaxed);
     }
+    // Units of slabs and large blocks, in bytes, now and at most.
+    [[nodiscard]] std::size_t taken_bytes() const noexcept {
+        return taken_bytes_.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] std::size_t peak_bytes() const noexcept {
         return peak_bytes_.load(std::memory_order_relaxed);
     }
@@ -154,7 +163,8 @@ private:
     // Large blocks, taken and returned.
     std::atomic<std::uint64_t> large_operations_ = 0;
     std::atomic<std::uint64_t> failures_ = 0;
-    // Units of slabs and large blocks, in bytes.
+    void (*on_growth_)(void* context);
+    void* growth_context_;
     std::atomic<std::size_t> taken_bytes_ = 0;
     std::atomic<std::size_t> peak_bytes_ = 0;
 };

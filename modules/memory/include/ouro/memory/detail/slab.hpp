@@ -91,9 +91,9 @@ inline constexpr std::array<std::uint64_t, kClassCount> kClassReciprocals = make
     return static_cast<std::uint32_t>((offset * kClassReciprocals[size_class]) >> kReciprocalShift);
 }
 
-// How many free blocks of a class a thread keeps at most: a quarter of a megabyte, within bounds.
+// How many free blocks of a class a thread keeps at most: half a megabyte, within bounds.
 [[nodiscard]] constexpr std::uint32_t cache_capacity(unsigned size_class) noexcept {
-    constexpr std::size_t kBytes = std::size_t{256} << 10;
+    constexpr std::size_t kBytes = std::size_t{512} << 10;
     constexpr std::size_t kLeast = 8;
     constexpr std::size_t kMost = 2048;
     const std::size_t fitting = kBytes / kClassBytes[size_class];

@@ -145,7 +145,7 @@ private:
 
     [[gnu::always_inline]] void send_home(unsigned size_class, void* block, Mail& mail) noexcept;
     [[gnu::always_inline]] void return_to_slab(Slab& slab, const void* block) noexcept;
-    void give_up_if_spare(Slab& slab) noexcept;
+    void keep_or_give_up(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
     void list(Slab& slab) noexcept;
     void unlist(Slab& slab) noexcept;
@@ -156,6 +156,8 @@ private:
     std::atomic<bool> revoked_ = false;
     std::uint32_t limits_[kClassCount] = {};
     unsigned cache_shift_;
+    // Units of slabs without any block out, kept for the next need.
+    std::size_t empty_units_ = 0;
 
     // Written by other threads.
     struct Queue {

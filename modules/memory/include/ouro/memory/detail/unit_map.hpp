@@ -46,14 +46,15 @@ public:
     // Without `grow_units` the units that are usable are all there will ever be.
     UnitMap(const Memory& memory, Grow grow_units, void* context) noexcept;
 
-    // A run of `count` units. Fails with capacity_exhausted, or as growing does.
+    // A run of `count` units. Fails with capacity_exhausted, with sealed, or as growing does.
     [[nodiscard]] Expected<Run> take(std::size_t count) noexcept;
     // The units right behind a run, if they are free now.
     [[nodiscard]] bool take_at(std::size_t first, std::size_t count) noexcept;
     void give_back(std::size_t first, std::size_t count) noexcept;
 
     // Returns the memory of all free units that may hold some to the system; how many bytes that were.
-    // None where the units are a fixed region, whose memory is not ours to return.
+    // None where the units are a fixed region, whose memory is not ours to return, and none while memory is
+    // sealed.
     std::size_t purge() noexcept;
 
     [[nodiscard]] std::byte* address_of(std::size_t unit) const noexcept {
