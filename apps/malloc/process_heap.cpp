@@ -52,14 +52,17 @@ void leave_heap(void*) noexcept {
 }
 
 void before_fork(void*) noexcept {
+    g_waiting_forks.fetch_add(1, std::memory_order_relaxed);
     while (!g_core->try_begin_purge())
         os::yield_thread();
+    g_waiting_forks.fetch_sub(1, std::memory_order_relaxed);
 }
 void after_fork(void*) noexcept {
     g_core->end_purge();
 }
 void after_fork_in_child(void*) noexcept {
     forget_background_thread();
+    g_waiting_forks.store(0, std::memory_order_relaxed);
     g_core->abandon_heaps_except(os::this_thread_id());
     g_core->end_purge();
 }
@@ -285,7 +288,7 @@ bool is_ready() noexcept {
 }  // namespace
 
 bool purge() noexcept {
-    if (!is_ready()) return false;
+    if (!is_ready() || g_waiting_forks.load(std::memory_order_relaxed) != 0) return false;
     return g_core->purge().bytes != 0;
 }
 
