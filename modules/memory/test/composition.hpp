@@ -90,9 +90,12 @@ template <class Resource, class... Arguments>
 // A chain of resources that lives and dies together, the one on top first.
 class Composition {
 public:
-    // Fails the test, and leaves resource() unusable, when the text is no composition or a part of it cannot
-    // be built.
-    Composition(std::string_view text, std::size_t bytes);
+    enum class WhenRefused : std::uint8_t { fail_the_test, stay_unbuilt };
+
+    // Fails the test, if it is to, and leaves resource() unusable, when the text is no composition or a part
+    // of it cannot be built.
+    Composition(std::string_view text, std::size_t bytes,
+                WhenRefused when_refused = WhenRefused::fail_the_test);
     ~Composition();
     Composition(Composition&&) = delete;
     Composition& operator=(Composition&&) = delete;

@@ -9,19 +9,24 @@
 
 namespace ouro::testing_support {
 
-// Drives a resource with random calls and keeps its own record of every live block. Each block is filled with
-// a stamp of its own; a byte that changes behind the owner's back, a block that overlaps another, or one that
-// is not aligned as asked fails the test.
+// Drives a resource with random calls and keeps its own record of every live block. Every byte of a block is
+// filled from a stamp of its own, different at each place, and compared when the block is freed, moved or
+// resized; a byte that changes behind the owner's back or goes to another place, a block that overlaps
+// another, or one that is not aligned as asked fails the test.
 class ResourceModel {
 public:
     struct Limits {
         std::size_t max_size = 2000;
         std::size_t max_alignment = 256;
         std::size_t max_live_blocks = 200;
+        // The size of one block in many; the others stay within max_size.
+        std::size_t rare_size = 0;
         // A stack frees and changes its newest block only.
         bool newest_only = false;
         // False for a resource that cannot tell its addresses.
         bool asks_owner = true;
+        // What a refused call may say beside that memory, addresses or capacity ran out.
+        Status other_refusal = Status::capacity_exhausted;
     };
 
     ResourceModel(MemoryResource& resource, const Limits& limits, std::uint64_t seed) noexcept
@@ -33,14 +38,20 @@ public:
     // Forgets the blocks without freeing them: for a resource that was reset as a whole.
     void forget_all() { blocks_.clear(); }
 
+    // Compares every byte of every live block.
+    void verify_all() const;
+
     [[nodiscard]] std::size_t live_blocks() const { return blocks_.size(); }
+    // How many allocations failed since the last that was served, and in all.
+    [[nodiscard]] std::size_t refusals_in_a_row() const { return refusals_in_a_row_; }
+    [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
 
 private:
     struct Live {
         MemoryBlock block;
         std::size_t asked;
         std::size_t alignment;
-        std::uint8_t stamp;
+        std::uint32_t stamp;
     };
 
     void allocate();
@@ -49,6 +60,9 @@ private:
     void resize_one();
     [[nodiscard]] std::size_t random_size();
     [[nodiscard]] std::size_t random_index();
+    // The block with one of the sizes that it may be returned with.
+    [[nodiscard]] MemoryBlock as_returned(const Live& live);
+    [[nodiscard]] bool is_refusal(Status status) const;
     void verify_new(const Live& live) const;
     static void fill(const Live& live);
     static void verify_stamp(const Live& live, std::size_t bytes);
@@ -57,7 +71,9 @@ private:
     Limits limits_;
     Random random_;
     std::vector<Live> blocks_;
-    std::uint8_t next_stamp_ = 1;
+    std::uint32_t next_stamp_ = 1;
+    std::size_t refusals_in_a_row_ = 0;
+    std::uint64_t refusals_ = 0;
 };
 
 }  // namespace ouro::testing_support

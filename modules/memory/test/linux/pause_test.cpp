@@ -1,5 +1,6 @@
 // No thread waits for another: one is stopped at random points of its work, as a scheduler or a debugger
 // would, and the others go on allocating and freeing its blocks. No futex call is made while they do.
+// Resources with locks show that the test would notice.
 #include <ouro/base/random.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 
@@ -9,7 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <string>
+#include <mutex>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -23,16 +25,27 @@
 
 namespace {
 
+using ouro::Expected;
 using ouro::MemoryBlock;
+using ouro::MemoryResource;
 using ouro::Random;
 using ouro::SmallObjectAllocator;
 
 constexpr std::size_t kPlaces = 256;
 constexpr int kPauses = 150;
+constexpr std::size_t kAlignment = 16;
+
+// What the child tells by its exit code.
+enum class Outcome : int {
+    everyone_went_on = 0,
+    cannot_filter = 3,
+    cannot_create = 4,
+    others_stood_still = 5
+};
 
 // What the child's threads share. Blocks lie in places as (address, size); null is free.
 struct Shared {
-    SmallObjectAllocator* heap = nullptr;
+    MemoryResource* heap = nullptr;
     std::array<std::atomic<std::byte*>, kPlaces> places = {};
     std::array<std::atomic<std::uint64_t>, 3> progress = {};
     std::atomic<bool> is_paused = false;
@@ -74,16 +87,16 @@ bool forbid_futex() {
 // Frees whatever lies in a place, whoever allocated it, and puts a new block there.
 void work_on(std::size_t place) {
     std::byte* const old = g_shared.places[place].exchange(nullptr);
-    if (old != nullptr) g_shared.heap->deallocate({old, size_of_place(place)});
-    const auto block = g_shared.heap->allocate(size_of_place(place));
+    if (old != nullptr) g_shared.heap->deallocate({old, size_of_place(place)}, kAlignment);
+    const auto block = g_shared.heap->allocate(size_of_place(place), kAlignment);
     if (!block) return;
     std::byte* const mine = g_shared.places[place].exchange(block->data);
-    if (mine != nullptr) g_shared.heap->deallocate({mine, size_of_place(place)});
+    if (mine != nullptr) g_shared.heap->deallocate({mine, size_of_place(place)}, kAlignment);
 }
 
 void* run_worker(void* argument) {
     const auto index = reinterpret_cast<std::uintptr_t>(argument);
-    if (!forbid_futex()) ::_exit(3);
+    if (!forbid_futex()) ::_exit(static_cast<int>(Outcome::cannot_filter));
     g_shared.filtered_threads.fetch_add(1);
     Random random(100 + index);
     for (;;) {
@@ -92,12 +105,12 @@ void* run_worker(void* argument) {
     }
 }
 
-// True when all but the first worker go on by many steps within some seconds.
-bool others_make_progress() {
+// True when all but the first worker go on by many steps before the patience, in moments, is at its end.
+bool others_make_progress(int patience) {
     constexpr std::uint64_t kSteps = 2000;
     const std::uint64_t second = g_shared.progress[1].load();
     const std::uint64_t third = g_shared.progress[2].load();
-    for (int patience = 0; patience < 200'000; ++patience) {
+    for (; patience != 0; --patience) {
         if (g_shared.progress[1].load() > second + kSteps && g_shared.progress[2].load() > third + kSteps)
             return true;
         sleep_briefly();
@@ -105,12 +118,9 @@ bool others_make_progress() {
     return false;
 }
 
-int pause_again_and_again() {
-    // Never ended: the workers use it until the process is gone.
-    static auto heap =
-        SmallObjectAllocator::create({.max_bytes = std::size_t{256} << 20, .purge_threshold_bytes = 0});
-    if (!heap) return 4;
-    g_shared.heap = &*heap;
+// Ends the child: the workers use the resource until the process is gone.
+Outcome pause_again_and_again(MemoryResource& heap, int patience) {
+    g_shared.heap = &heap;
     struct sigaction action = {};
     action.sa_handler = pause_here;
     ::sigaction(SIGUSR1, &action, nullptr);
@@ -124,22 +134,102 @@ int pause_again_and_again() {
         ::pthread_kill(threads[0], SIGUSR1);
         while (!g_shared.is_paused.load())
             sleep_briefly();
-        if (!others_make_progress()) return 5;
+        if (!others_make_progress(patience)) return Outcome::others_stood_still;
         g_shared.may_resume.store(true);
         while (g_shared.is_paused.load())
             sleep_briefly();
     }
-    return 0;
+    return Outcome::everyone_went_on;
 }
 
-TEST(PausedThread, StopsNobodyElseAndNoFutexIsCalled) {
+// The same heap behind a lock of any kind: what must not be.
+template <class Lock>
+class LockedHeap final : public MemoryResource {
+public:
+    explicit LockedHeap(SmallObjectAllocator& heap) : heap_(heap) {}
+    Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
+        const std::lock_guard guard(lock_);
+        return heap_.allocate(size, alignment);
+    }
+    void deallocate(MemoryBlock block, std::size_t alignment) noexcept override {
+        const std::lock_guard guard(lock_);
+        heap_.deallocate(block, alignment);
+    }
+    Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
+                                     std::size_t alignment) noexcept override {
+        const std::lock_guard guard(lock_);
+        return heap_.reallocate(block, new_size, alignment);
+    }
+    bool owns(const void* address) const noexcept override { return heap_.owns(address); }
+    ouro::ResourceInfo info() const noexcept override { return heap_.info(); }
+    ouro::ResourceStats stats() const noexcept override { return heap_.stats(); }
+    ouro::Status check() const noexcept override { return heap_.check(); }
+
+private:
+    SmallObjectAllocator& heap_;
+    Lock lock_;
+};
+
+// Waits without a system call that could give it away.
+class SpinLock {
+public:
+    void lock() noexcept {
+        while (is_taken_.exchange(true, std::memory_order_acquire)) {
+        }
+    }
+    void unlock() noexcept { is_taken_.store(false, std::memory_order_release); }
+
+private:
+    std::atomic<bool> is_taken_ = false;
+};
+
+// Of the heap itself, or of a LockedHeap on it.
+template <class Resource>
+Outcome pause_on(int patience) {
+    // Never ended, as the workers are not.
+    static auto heap =
+        SmallObjectAllocator::create({.max_bytes = std::size_t{256} << 20, .purge_threshold_bytes = 0});
+    if (!heap) return Outcome::cannot_create;
+    if constexpr (std::is_same_v<Resource, SmallObjectAllocator>) {
+        return pause_again_and_again(*heap, patience);
+    } else {
+        static Resource locked(*heap);
+        return pause_again_and_again(locked, patience);
+    }
+}
+
+// How the child ended, as waitpid tells.
+template <class Resource>
+int run_in_child(int patience) {
     const pid_t child = ::fork();
-    if (child == 0) ::_exit(pause_again_and_again());
-    ASSERT_GT(child, 0);
+    if (child == 0) ::_exit(static_cast<int>(pause_on<Resource>(patience)));
     int state = 0;
-    ASSERT_EQ(::waitpid(child, &state, 0), child);
+    EXPECT_GT(child, 0);
+    EXPECT_EQ(::waitpid(child, &state, 0), child);
+    return state;
+}
+
+constexpr int kMuchPatience = 200'000;
+// Enough where the others stand still for ever.
+constexpr int kSomePatience = 10'000;
+
+TEST(PausedThread, StopsNobodyElseAndNoFutexIsCalled) {
+    const int state = run_in_child<SmallObjectAllocator>(kMuchPatience);
     ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
-    EXPECT_EQ(WEXITSTATUS(state), 0) << "5: the others stood still while one was paused";
+    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
+        << "5: the others stood still while one was paused";
+}
+
+TEST(PausedThread, AMutexIsFoundByItsFutexCall) {
+    const int state = run_in_child<LockedHeap<std::mutex>>(kMuchPatience);
+    ASSERT_TRUE(WIFSIGNALED(state)) << "ended with " << WEXITSTATUS(state);
+    EXPECT_EQ(WTERMSIG(state), SIGSYS);
+}
+
+TEST(PausedThread, ASpinLockIsFoundByTheStandStill) {
+    const int state = run_in_child<LockedHeap<SpinLock>>(kSomePatience);
+    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state);
+    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::others_stood_still);
 }
 
 }  // namespace
