@@ -7,7 +7,6 @@
 #include <ouro/base/align.hpp>
 #include <ouro/base/assert.hpp>
 #include <ouro/os/fork_hooks.hpp>
-#include <ouro/os/process_memory.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -28,7 +27,7 @@ using detail::UnitKind;
 using detail::UnitMap;
 
 // What is reserved: of addresses there are plenty, unless the process has a limit of them. Then the heap
-// takes the half of what is left, for stacks and libraries need some too. Where that cannot be had, the half
+// takes the half of those, for stacks and libraries need some too. Where that cannot be had, the half
 // of it is tried, and so on; without any, every block has a mapping of its own.
 constexpr std::size_t kMostReserved = std::size_t{256} << 30;
 constexpr std::size_t kLeastReserved = std::size_t{4} << 20;
@@ -87,10 +86,7 @@ HeapCore* make_core(std::size_t bytes) noexcept {
 std::size_t bytes_to_reserve() noexcept {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostReserved;
-    const auto memory = os::process_memory();
-    const std::size_t taken = memory ? memory->virtual_bytes : 0;
-    const std::size_t half = (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, taken)) / 2;
-    return std::min(kMostReserved, align_down(half, UnitMap::kUnitBytes));
+    return std::min(kMostReserved, align_down(std::size_t{limit.rlim_cur} / 2, UnitMap::kUnitBytes));
 }
 
 void start() noexcept {

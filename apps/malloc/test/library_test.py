@@ -75,20 +75,21 @@ class IdleMemory(unittest.TestCase):
 
     def test_goes_when_somebody_comes_by(self):
         full, freed, later = self.measure("visited", "idle=100")
-        self.assertGreater(freed, full - 10 * MIB)
-        self.assertLess(later, full - 15 * MIB)
+        self.assertGreater(freed, full - 4 * MIB)
+        # A thread keeps some of its empty slabs for itself.
+        self.assertLess(later, full - 8 * MIB)
 
     def test_stays_when_told_so(self):
         full, _, later = self.measure("visited", "idle=0")
-        self.assertGreater(later, full - 10 * MIB)
+        self.assertGreater(later, full - 4 * MIB)
 
     def test_stays_while_the_program_sleeps(self):
         full, _, later = self.measure("asleep", "idle=100")
-        self.assertGreater(later, full - 10 * MIB)
+        self.assertGreater(later, full - 4 * MIB)
 
     def test_goes_in_the_background_while_the_program_sleeps(self):
         full, freed, later = self.measure("asleep", "idle=100,background=1")
-        self.assertGreater(freed, full - 10 * MIB)
+        self.assertGreater(freed, full - 4 * MIB)
         self.assertLess(later, full - 15 * MIB)
 
     def test_goes_at_once_when_nothing_may_be_kept(self):
