@@ -60,7 +60,7 @@ function(ouro_component_needs name components_result packages_result)
 endfunction()
 
 set(ouro_components contract)
-foreach(layer IN LISTS OURO_LAYERS ITEMS symbolize)
+foreach(layer IN LISTS OURO_LAYERS ITEMS symbolize malloc)
   if(TARGET ouro_${layer})
     list(APPEND ouro_components ${layer})
     list(APPEND ouro_built_files ${layer}=ouro_${layer})

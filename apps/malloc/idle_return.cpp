@@ -51,7 +51,7 @@ std::uint64_t coarse_ns() noexcept {
 
 void return_units(HeapCore& core) noexcept {
     // Not beside a fork, whose child would find the units being returned taken for ever.
-    if (!core.try_begin_purge()) return;
+    if (g_waiting_forks.load(std::memory_order_relaxed) != 0 || !core.try_begin_purge()) return;
     g_returned_bytes.fetch_add(core.purge_units(), std::memory_order_relaxed);
     core.end_purge();
 }
@@ -101,6 +101,7 @@ void* return_in_background(void* core_pointer) noexcept {
         const bool is_quiet = now == operations;
         operations = now;
         if (!is_quiet) continue;
+        if (g_waiting_forks.load(std::memory_order_relaxed) != 0) continue;
         g_returned_bytes.fetch_add(core.purge().bytes, std::memory_order_relaxed);
         operations = core.count().operations;
         sleep_until_visited(core, operations);

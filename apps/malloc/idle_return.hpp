@@ -2,7 +2,9 @@
 
 #include <ouro/memory/detail/heap_core.hpp>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 // Memory that stayed free for a while goes back to the system: at once above a threshold is the heap's own
 // doing, after a time is done here. There is no clock in a thread's fast path. Whoever misses its cache, or
@@ -18,6 +20,10 @@ enum class Errand : unsigned char { allocating, freeing };
 
 // Whoever comes by. Requires: not from inside of a heap's own work.
 void visit_idle_memory(detail::HeapCore& core, Errand errand) noexcept;
+
+// Forks that wait for a purge to end: those who want to begin one let them go first, else threads that purge
+// again and again would keep a fork waiting for ever.
+inline constinit std::atomic<std::uint32_t> g_waiting_forks = 0;
 
 // From now on a thread may be started: the C library is ready.
 void allow_background_thread() noexcept;

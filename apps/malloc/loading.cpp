@@ -6,8 +6,17 @@
 #include "statistics.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 
 #include <signal.h>
+
+// Code that is not optimised keeps the throwing half of what std::string_view never does. Without the C++
+// runtime somebody has to stand in for it.
+extern "C" [[noreturn, gnu::visibility("hidden"), gnu::used]] void ouro_never_out_of_range(
+    const char*, ...) __asm__("_ZSt24__throw_out_of_range_fmtPKcz");
+void ouro_never_out_of_range(const char*, ...) {
+    std::abort();
+}
 
 namespace ouro::process_heap {
 namespace {

@@ -7,7 +7,6 @@
 #include <ouro/base/align.hpp>
 #include <ouro/base/assert.hpp>
 #include <ouro/os/fork_hooks.hpp>
-#include <ouro/os/process_memory.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -28,7 +27,7 @@ using detail::UnitKind;
 using detail::UnitMap;
 
 // What is reserved: of addresses there are plenty, unless the process has a limit of them. Then the heap
-// takes the half of what is left, for stacks and libraries need some too. Where that cannot be had, the half
+// takes the half of those, for stacks and libraries need some too. Where that cannot be had, the half
 // of it is tried, and so on; without any, every block has a mapping of its own.
 constexpr std::size_t kMostReserved = std::size_t{256} << 30;
 constexpr std::size_t kLeastReserved = std::size_t{4} << 20;
@@ -52,14 +51,17 @@ void leave_heap(void*) noexcept {
 }
 
 void before_fork(void*) noexcept {
+    g_waiting_forks.fetch_add(1, std::memory_order_relaxed);
     while (!g_core->try_begin_purge())
         os::yield_thread();
+    g_waiting_forks.fetch_sub(1, std::memory_order_relaxed);
 }
 void after_fork(void*) noexcept {
     g_core->end_purge();
 }
 void after_fork_in_child(void*) noexcept {
     forget_background_thread();
+    g_waiting_forks.store(0, std::memory_order_relaxed);
     g_core->abandon_heaps_except(os::this_thread_id());
     g_core->end_purge();
 }
@@ -84,10 +86,7 @@ HeapCore* make_core(std::size_t bytes) noexcept {
 std::size_t bytes_to_reserve() noexcept {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostReserved;
-    const auto memory = os::process_memory();
-    const std::size_t taken = memory ? memory->virtual_bytes : 0;
-    const std::size_t half = (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, taken)) / 2;
-    return std::min(kMostReserved, align_down(half, UnitMap::kUnitBytes));
+    return std::min(kMostReserved, align_down(std::size_t{limit.rlim_cur} / 2, UnitMap::kUnitBytes));
 }
 
 void start() noexcept {
@@ -285,7 +284,7 @@ bool is_ready() noexcept {
 }  // namespace
 
 bool purge() noexcept {
-    if (!is_ready()) return false;
+    if (!is_ready() || g_waiting_forks.load(std::memory_order_relaxed) != 0) return false;
     return g_core->purge().bytes != 0;
 }
 

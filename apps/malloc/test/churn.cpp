@@ -1,6 +1,6 @@
-// Usage: churn <rounds>: a program that knows nothing of the library. Thousands of short threads allocate, hand
-// each other blocks and free what others allocated; in between the process is copied. Every block is stamped;
-// the memory that the process holds at the end of each half is printed.
+// Usage: churn <rounds>: a program that knows nothing of the library. Thousands of short threads allocate,
+// hand each other blocks and free what others allocated; in between the process is copied. Every block is
+// stamped; the memory that the process holds at the end of each half is printed.
 #include <array>
 #include <atomic>
 #include <cstddef>

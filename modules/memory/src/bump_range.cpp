@@ -7,6 +7,7 @@
 namespace ouro {
 
 BumpRange::BumpRange(GrowingRange range) noexcept : range_(std::move(range)) {
+    range_.tell_sanitizers();
     cursor_ = begin_address();
     limit_ = cursor_ + range_.usable_bytes();
 }

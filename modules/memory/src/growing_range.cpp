@@ -21,7 +21,6 @@ Expected<GrowingRange> GrowingRange::reserve(const Options& options) noexcept {
                                         .tag = options.tag,
                                         .base = range.whole_.data,
                                         .reserved_bytes = range.whole_.size});
-    annotate::pool_created(range.whole_, 0);
     return range;
 }
 
@@ -39,7 +38,6 @@ Expected<GrowingRange> GrowingRange::borrow(MemoryResource& upstream, std::size_
                                         .base = block->data,
                                         .reserved_bytes = block->size,
                                         .committed_bytes = block->size});
-    annotate::pool_created(range.whole_, range.usable_bytes_);
     return range;
 }
 
@@ -49,6 +47,7 @@ GrowingRange::GrowingRange(GrowingRange&& other) noexcept
       whole_(std::exchange(other.whole_, {})),
       usable_bytes_(std::exchange(other.usable_bytes_, 0)),
       step_bytes_(other.step_bytes_),
+      is_told_(std::exchange(other.is_told_, false)),
       listing_(std::move(other.listing_)) {}
 
 GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
@@ -62,8 +61,13 @@ GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
 GrowingRange::~GrowingRange() {
     // A block is not listed any more when somebody else may get it.
     listing_ = {};
-    if (!whole_.is_null()) annotate::pool_destroyed(whole_, usable_bytes_);
+    if (is_told_ && !whole_.is_null()) annotate::pool_destroyed(whole_, usable_bytes_);
     if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
+}
+
+void GrowingRange::tell_sanitizers() noexcept {
+    annotate::pool_created(whole_, usable_bytes_);
+    is_told_ = true;
 }
 
 Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
@@ -75,7 +79,7 @@ Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
     const std::size_t more = least < room ? align_up(least, os::page_size()) : room;
     const auto committed = own_.commit(usable_bytes_, more);
     if (!committed) return committed;
-    annotate::forbid({whole_.data + usable_bytes_, more});
+    if (is_told_) annotate::forbid({whole_.data + usable_bytes_, more});
     usable_bytes_ += more;
     return {};
 }
@@ -88,7 +92,7 @@ void GrowingRange::shrink(std::size_t bytes) noexcept {
     // When the system refuses, the memory simply stays.
     if (!own_.decommit(kept, usable_bytes_ - kept)) return;
     // Whoever maps something here later knows nothing of us.
-    annotate::permit_written({whole_.data + kept, usable_bytes_ - kept});
+    if (is_told_) annotate::permit_written({whole_.data + kept, usable_bytes_ - kept});
     usable_bytes_ = kept;
 }
 

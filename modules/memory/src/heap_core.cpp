@@ -94,6 +94,8 @@ Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {
     const auto run = units_.take(units_for(ThreadHeap::bytes_with(cache_shift_)));
     if (!run) return run.status();
     set_kinds(run->first, run->count, UnitKind::heap, UnitKind::heap);
+    // What was a free block until now, in the eyes of sanitizers, is the heap's own.
+    annotate::permit({units_.address_of(run->first), run->count * kUnitBytes});
     auto* const heap = new (units_.address_of(run->first)) ThreadHeap(*this, thread, cache_shift_);
     heap->next_heap = heaps_.load(std::memory_order_relaxed);
     while (!heaps_.compare_exchange_weak(heap->next_heap, heap, std::memory_order_release,

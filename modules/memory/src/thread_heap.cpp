@@ -2,7 +2,6 @@
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
-#include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 
 #include <algorithm>
@@ -16,8 +15,6 @@ namespace {
 constexpr std::uint32_t kFirstLimit = 16;
 // Per thread; fewer where caches are smaller.
 constexpr std::size_t kKeptEmptyUnits = 128;
-// How long whoever revokes waits for an owner that is inside.
-constexpr int kPatience = 10'000;
 
 // The blocks of a chain are free, and sanitizers know it.
 OURO_LOOKS_INTO_FREE_MEMORY void* next_of(void* block) noexcept {
@@ -26,14 +23,6 @@ OURO_LOOKS_INTO_FREE_MEMORY void* next_of(void* block) noexcept {
 
 OURO_LOOKS_INTO_FREE_MEMORY void link(void* block, void* next) noexcept {
     *static_cast<void**>(block) = next;
-}
-
-// No cache's top lies above the one or below the other.
-void** above_all() noexcept {
-    return reinterpret_cast<void**>(~std::uintptr_t{0});
-}
-void** below_all() noexcept {
-    return nullptr;
 }
 
 }  // namespace
@@ -205,7 +194,7 @@ Status ThreadHeap::refill(unsigned size_class) noexcept {
         const Status status = find_slab(size_class);
         if (status != Status::ok) return status;
     }
-    if (bins_[size_class].slabs != nullptr) fill_from_slab(size_class, *bins_[size_class].slabs);
+    fill_from_slabs(size_class);
     return Status::ok;
 }
 
@@ -231,13 +220,24 @@ bool ThreadHeap::fill_from_queue(unsigned size_class) noexcept {
     return true;
 }
 
-// Blocks leave the cache in the order of their addresses: those that were out before, then fresh ones.
-void ThreadHeap::fill_from_slab(unsigned size_class, Slab& slab) noexcept {
+void ThreadHeap::fill_from_slabs(unsigned size_class) noexcept {
     const std::uint32_t wanted = std::max<std::uint32_t>(1, limits_[size_class] / 2);
+    Bin& bin = bins_[size_class];
     void** const bottom = slots(size_class);
     void** slot = bottom + wanted;
+    while (slot != bottom && bin.slabs != nullptr)
+        slot = take_from_slab(*bin.slabs, bottom, slot);
+    const auto taken = static_cast<std::size_t>(bottom + wanted - slot);
+    if (slot != bottom) std::memmove(bottom, slot, taken * sizeof(void*));
+    bin.top.store(bottom + taken, std::memory_order_relaxed);
+}
+
+// Puts blocks of the slab in front of a slot, down to the bottom, and returns the last slot filled. They
+// leave the cache in the order of their addresses: those that were out before, then fresh ones.
+void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexcept {
+    void** const first = slot;
     std::byte* const start = core_.address_of(slab);
-    const std::size_t size = kClassBytes[size_class];
+    const std::size_t size = kClassBytes[slab.size_class];
     SlabBitmap& bitmap = core_.bitmap_of(slab);
     while (slab.free_words != 0 && slot != bottom) {
         const auto word = static_cast<unsigned>(std::countr_zero(slab.free_words));
@@ -249,13 +249,11 @@ void ThreadHeap::fill_from_slab(unsigned size_class, Slab& slab) noexcept {
     }
     for (; slot != bottom && slab.first_fresh != slab.capacity; ++slab.first_fresh)
         *--slot = start + slab.first_fresh * size;
-    const auto taken = static_cast<std::uint32_t>(bottom + wanted - slot);
-    if (slot != bottom) std::memmove(bottom, slot, taken * sizeof(void*));
     const std::uint32_t used = slab.used.load(std::memory_order_relaxed);
     if (used == 0) empty_units_ -= slab.units;
-    slab.used.store(used + taken, std::memory_order_relaxed);
-    bins_[size_class].top.store(bottom + taken, std::memory_order_relaxed);
+    slab.used.store(used + static_cast<std::uint32_t>(first - slot), std::memory_order_relaxed);
     if (!slab.has_blocks()) unlist(slab);
+    return slot;
 }
 
 // Looks for what was already ours or nobody's before it takes new units.
@@ -345,40 +343,6 @@ void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
         }
     }
     leave();
-}
-
-bool ThreadHeap::try_revoke() noexcept {
-    bool was_revoked = false;
-    if (!revoked_.compare_exchange_strong(was_revoked, true, std::memory_order_seq_cst)) return false;
-    // After the first barrier nobody begins slow work, which may move the bounds; after the second, no fast
-    // work either.
-    bool is_outside = wait_until_outside();
-    if (is_outside) {
-        for (Bin& bin : bins_) {
-            bin.bottom.store(above_all(), std::memory_order_relaxed);
-            bin.limit.store(below_all(), std::memory_order_relaxed);
-        }
-        is_outside = wait_until_outside();
-        if (!is_outside) restore();
-    } else {
-        revoked_.store(false, std::memory_order_release);
-    }
-    return is_outside;
-}
-
-bool ThreadHeap::wait_until_outside() const noexcept {
-    if (!os::process_barrier()) return false;
-    for (int patience = kPatience; patience != 0; --patience) {
-        if (sequence_.load(std::memory_order_acquire) % 2 == 0) return true;
-        os::yield_thread();
-    }
-    return false;
-}
-
-void ThreadHeap::restore() noexcept {
-    for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
-        set_bounds(size_class);
-    revoked_.store(false, std::memory_order_release);
 }
 
 std::uint32_t ThreadHeap::cached_blocks(unsigned size_class) const noexcept {

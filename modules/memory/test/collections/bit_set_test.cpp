@@ -23,6 +23,8 @@ using ouro::testing_support::StrictResource;
 
 static_assert(std::ranges::forward_range<BitSet> && std::ranges::common_range<BitSet>);
 static_assert(std::ranges::forward_range<const FixedBitSet<100>>);
+// size() is the number of bits, not the length of the range.
+static_assert(!std::ranges::sized_range<BitSet> && !std::ranges::sized_range<const FixedBitSet<100>>);
 static_assert(sizeof(FixedBitSet<65>) == 16 && std::is_trivially_copyable_v<FixedBitSet<65>>);
 
 // At compile time too.

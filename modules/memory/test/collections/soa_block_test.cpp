@@ -153,7 +153,7 @@ TEST(SoaBlock, HugeRequestsAreRefused) {
     ASSERT_TRUE(block.push(1, 2, 3));
     EXPECT_EQ(block.reserve(SIZE_MAX), Status::size_overflow);
     EXPECT_EQ(block.resize(SIZE_MAX - 1), Status::size_overflow);
-    EXPECT_EQ(block.resize(SIZE_MAX / 1024), Status::capacity_exhausted);
+    EXPECT_EQ(block.resize(SIZE_MAX / 64), Status::capacity_exhausted);
     EXPECT_EQ(block.size(), 1U);
     EXPECT_EQ(std::get<2>(block[0]), 3.0);
 }

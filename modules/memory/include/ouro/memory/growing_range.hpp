@@ -40,6 +40,10 @@ public:
     // The part that can be used, from the front.
     [[nodiscard]] std::size_t usable_bytes() const noexcept { return usable_bytes_; }
 
+    // From now on sanitizers know the range as a pool of which nothing is allocated: for owners that tell
+    // them what they hand out.
+    void tell_sanitizers() noexcept;
+
     // Makes at least the first `bytes` usable. capacity_exhausted beyond the whole; sealed; out_of_memory.
     Expected<void> grow(std::size_t bytes) noexcept;
 
@@ -58,6 +62,7 @@ private:
     MemoryBlock whole_;
     std::size_t usable_bytes_ = 0;
     std::size_t step_bytes_ = 0;
+    bool is_told_ = false;
     BlockRegistration listing_;
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -100,3 +101,9 @@ private:
 };
 
 }  // namespace ouro
+
+// As ranges they give the bits that are set, while size() counts all: it is not the length of the range.
+template <std::size_t N>
+inline constexpr bool std::ranges::disable_sized_range<ouro::FixedBitSet<N>> = true;
+template <>
+inline constexpr bool std::ranges::disable_sized_range<ouro::BitSet> = true;

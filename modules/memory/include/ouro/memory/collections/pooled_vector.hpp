@@ -72,7 +72,9 @@ public:
     [[nodiscard]] Expected<T*> emplace_back(Args&&... args) noexcept {
         if (end_ == limit_) [[unlikely]]
             return emplace_back_growing(std::forward<Args>(args)...);
-        return std::construct_at(end_++, std::forward<Args>(args)...);
+        T* const made = std::construct_at(end_, std::forward<Args>(args)...);
+        end_ = made + 1;
+        return made;
     }
     [[nodiscard]] Expected<T*> push_back(const T& value) noexcept { return emplace_back(value); }
     [[nodiscard]] Expected<T*> push_back(T&& value) noexcept { return emplace_back(std::move(value)); }
@@ -296,8 +298,8 @@ private:
         return Status::ok;
     }
 
-    [[nodiscard]] std::size_t generous_capacity(std::size_t needed) const noexcept {
-        const std::size_t doubled = capacity() <= kMaxSize / 2 ? 2 * capacity() : kMaxSize;
+    [[nodiscard]] static std::size_t generous_capacity(std::size_t needed, std::size_t capacity) noexcept {
+        const std::size_t doubled = capacity <= kMaxSize / 2 ? 2 * capacity : kMaxSize;
         return std::max({needed, doubled, kFirstCapacity});
     }
 
@@ -305,7 +307,7 @@ private:
     [[gnu::noinline]] Status grow_for(std::size_t more) noexcept {
         if (more > kMaxSize - size()) return Status::size_overflow;
         const std::size_t needed = size() + more;
-        const std::size_t generous = generous_capacity(needed);
+        const std::size_t generous = generous_capacity(needed, capacity());
         const Status status = change_capacity(generous);
         return status == Status::ok || generous == needed ? status : change_capacity(needed);
     }
@@ -313,29 +315,46 @@ private:
         return count <= capacity() ? Status::ok : grow_for(count - size());
     }
 
+    // Of a full vector.
     template <class... Args>
-    [[gnu::noinline]] Expected<T*> emplace_back_growing(Args&&... args) noexcept {
+    [[nodiscard]] Expected<T*> emplace_back_growing(Args&&... args) noexcept {
         if constexpr (kMovesAsBytes) {
-            // Made before the storage moves, since the arguments may lie in it.
-            const T value(std::forward<Args>(args)...);
-            const Status grown = grow_for(1);
-            if (grown != Status::ok) return grown;
-            return std::construct_at(end_++, value);
+            return emplace_back_bytes(std::forward<Args>(args)...);
         } else {
-            const auto fresh = allocate_grown();
+            // Neither the vector nor the arguments are shown to the functions that are called: a loop around
+            // this keeps the ends of the vector in registers, and knows that the arguments were moved from.
+            const std::size_t old_size = size();
+            const auto fresh = allocate_grown(allocator_, old_size);
             if (!fresh) return fresh.status();
-            T* const made =
-                std::construct_at(reinterpret_cast<T*>(fresh->data) + size(), std::forward<Args>(args)...);
-            move_into(*fresh, size() + 1);
+            T* const target = reinterpret_cast<T*>(fresh->data);
+            T* const made = std::construct_at(target + old_size, std::forward<Args>(args)...);
+            relocate_and_free(allocator_, begin_, old_size, target);
+            adopt(*fresh, old_size + 1);
             return made;
         }
     }
-    [[nodiscard]] Expected<MemoryBlock> allocate_grown() noexcept {
-        if (size() == kMaxSize) return Status::size_overflow;
-        const std::size_t generous = generous_capacity(size() + 1);
-        const auto fresh = allocator_.allocate(generous * sizeof(T), alignof(T));
-        if (fresh || generous == size() + 1) return fresh;
-        return allocator_.allocate((size() + 1) * sizeof(T), alignof(T));
+    template <class... Args>
+    [[gnu::noinline]] Expected<T*> emplace_back_bytes(Args&&... args) noexcept {
+        // Made before the storage moves, since the arguments may lie in it.
+        const T value(std::forward<Args>(args)...);
+        const Status grown = grow_for(1);
+        if (grown != Status::ok) return grown;
+        return std::construct_at(end_++, value);
+    }
+    [[gnu::noinline]] static Expected<MemoryBlock> allocate_grown(Allocator allocator,
+                                                                  std::size_t full_size) noexcept {
+        if (full_size == kMaxSize) return Status::size_overflow;
+        const std::size_t needed = full_size + 1;
+        const std::size_t generous = generous_capacity(needed, full_size);
+        const auto fresh = allocator.allocate(generous * sizeof(T), alignof(T));
+        if (fresh || generous == needed) return fresh;
+        return allocator.allocate(needed * sizeof(T), alignof(T));
+    }
+    [[gnu::noinline]] static void relocate_and_free(Allocator allocator, T* from, std::size_t full_size,
+                                                    T* to) noexcept {
+        if (full_size == 0) return;
+        relocate(from, full_size, to);
+        allocator.deallocate({reinterpret_cast<std::byte*>(from), full_size * sizeof(T)}, alignof(T));
     }
 
     Allocator allocator_;

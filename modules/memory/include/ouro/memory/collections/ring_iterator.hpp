@@ -32,7 +32,9 @@ public:
     [[nodiscard]] constexpr T& operator[](std::ptrdiff_t offset) const noexcept { return *(*this + offset); }
 
     constexpr RingIterator& operator++() noexcept {
-        if (++at_ == limit_) at_ = slots_;
+        // A branch, which is nearly always foreseen; a choice of two values would make each step wait for it.
+        if (++at_ == limit_) [[unlikely]]
+            at_ = slots_;
         return *this;
     }
     constexpr RingIterator& operator--() noexcept {

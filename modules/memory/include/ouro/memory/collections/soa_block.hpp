@@ -191,8 +191,9 @@ private:
     using Columns = std::tuple<Ts*...>;
     static constexpr std::size_t kAlignment = std::max({kSimdBytes, alignof(Ts)...});
     static constexpr std::size_t kRowBytes = (sizeof(Ts) + ...);
+    // Each column may add less than one alignment to the rows themselves.
     static constexpr std::size_t kMaxRows =
-        (static_cast<std::size_t>(PTRDIFF_MAX) / 2 / (kRowBytes + kColumns * kAlignment)) & ~(kRowStep - 1);
+        (static_cast<std::size_t>(PTRDIFF_MAX) - kColumns * kAlignment) / kRowBytes & ~(kRowStep - 1);
 
     [[nodiscard]] static constexpr std::size_t whole_steps(std::size_t rows) noexcept {
         return (rows + kRowStep - 1) & ~(kRowStep - 1);

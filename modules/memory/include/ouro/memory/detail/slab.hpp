@@ -94,7 +94,7 @@ inline constexpr std::array<std::uint64_t, kClassCount> kClassReciprocals = make
 // How many free blocks of a class a thread keeps at most: half a megabyte, within bounds.
 [[nodiscard]] constexpr std::uint32_t cache_capacity(unsigned size_class) noexcept {
     constexpr std::size_t kBytes = std::size_t{512} << 10;
-    constexpr std::size_t kLeast = 8;
+    constexpr std::size_t kLeast = 32;
     constexpr std::size_t kMost = 2048;
     const std::size_t fitting = kBytes / kClassBytes[size_class];
     return static_cast<std::uint32_t>(fitting < kLeast ? kLeast : fitting > kMost ? kMost : fitting);

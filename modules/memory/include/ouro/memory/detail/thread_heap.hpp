@@ -138,7 +138,8 @@ private:
 
     [[nodiscard]] Status refill(unsigned size_class) noexcept;
     [[nodiscard]] bool fill_from_queue(unsigned size_class) noexcept;
-    void fill_from_slab(unsigned size_class, Slab& slab) noexcept;
+    void fill_from_slabs(unsigned size_class) noexcept;
+    [[nodiscard]] void** take_from_slab(Slab& slab, void** bottom, void** slot) noexcept;
     [[nodiscard]] Status find_slab(unsigned size_class) noexcept;
     void flush(unsigned size_class, std::uint32_t count) noexcept;
     void collect_queue(unsigned size_class) noexcept;
