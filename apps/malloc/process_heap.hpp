@@ -56,6 +56,10 @@ bool purge() noexcept;
     return allocate_slow(size, kAlignment, false);
 }
 
+[[nodiscard]] inline bool is_in_core(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - g_region.begin < g_region.bytes;
+}
+
 // The kind of the unit that an address lies in; none for what is not in the core.
 [[nodiscard]] inline detail::UnitKind kind_of(const void* address) noexcept {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - g_region.begin;
@@ -73,9 +77,10 @@ inline void deallocate(void* block) noexcept {
     deallocate_slow(block);
 }
 
-// With the size that was asked for: no look-up.
+// With the size that was asked for: no look-up, but for the blocks that have a mapping of their own because
+// the core was full.
 inline void deallocate_sized(void* block, std::size_t size) noexcept {
-    if (size <= detail::kLargestTableBytes && block != nullptr) [[likely]] {
+    if (size <= detail::kLargestTableBytes && is_in_core(block)) [[likely]] {
         if (detail::ThreadHeap* const heap = t_heap) [[likely]]
             if (heap->push(class_of_request(size), block)) [[likely]]
                 return;
