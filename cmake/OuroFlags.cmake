@@ -19,7 +19,12 @@ if(OURO_HARDENING_TIER EQUAL -1)
 endif()
 target_compile_definitions(ouro_contract INTERFACE OURO_HARDENING=${OURO_HARDENING_TIER})
 
+# What the headers ask for: users by pkg-config must see what the library was built with, too.
 set(ouro_pc_definitions "-DOURO_ASSERT_LEVEL=${OURO_ASSERT_LEVEL} -DOURO_HARDENING=${OURO_HARDENING_TIER}")
+string(APPEND ouro_pc_definitions " -DOURO_DEFAULT_ALIGNMENT=${OURO_DEFAULT_ALIGNMENT}")
+if(OURO_HUGE_PAGES)
+  string(APPEND ouro_pc_definitions " -DOURO_HUGE_PAGES=1")
+endif()
 if(OURO_VALGRIND)
   find_path(OURO_VALGRIND_INCLUDE valgrind/memcheck.h)
   if(OURO_VALGRIND_INCLUDE)

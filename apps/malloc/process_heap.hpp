@@ -44,11 +44,11 @@ void start_early() noexcept;
 bool purge() noexcept;
 
 [[nodiscard]] inline unsigned class_of_request(std::size_t size) noexcept {
-    return detail::table_class(size < kAlignment ? kAlignment : size);
+    return detail::class_of_size(size < kAlignment ? kAlignment : size);
 }
 
 [[nodiscard]] inline void* allocate(std::size_t size) noexcept {
-    if (size <= detail::kLargestTableBytes) [[likely]] {
+    if (size <= detail::kLargestClassBytes) [[likely]] {
         if (detail::ThreadHeap* const heap = t_heap) [[likely]]
             if (void* const block = heap->pop(class_of_request(size))) [[likely]]
                 return block;
@@ -80,7 +80,7 @@ inline void deallocate(void* block) noexcept {
 // With the size that was asked for: no look-up, but for the blocks that have a mapping of their own because
 // the core was full.
 inline void deallocate_sized(void* block, std::size_t size) noexcept {
-    if (size <= detail::kLargestTableBytes && is_in_core(block)) [[likely]] {
+    if (size <= detail::kLargestClassBytes && is_in_core(block)) [[likely]] {
         if (detail::ThreadHeap* const heap = t_heap) [[likely]]
             if (heap->push(class_of_request(size), block)) [[likely]]
                 return;

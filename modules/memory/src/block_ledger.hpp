@@ -27,6 +27,8 @@ struct BlockRecord {
     MemoryBlock block;
     MemoryBlock raw;
     std::size_t alignment = 0;
+    // How many allocations there were up to this one.
+    std::uint64_t number = 0;
     RecordState state = RecordState::gone;
     RecordIndex next_in_bucket = kNoRecord;
     // Neighbours in the one list that the record is in, if any.

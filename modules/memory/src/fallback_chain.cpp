@@ -93,6 +93,22 @@ Expected<MemoryBlock> FallbackChain::reallocate(MemoryBlock block, std::size_t n
     return fail(status);
 }
 
+Expected<MemoryBlock> FallbackChain::try_resize(MemoryBlock block, std::size_t new_size,
+                                                std::size_t alignment) noexcept {
+    MemoryResource* owner = owner_of(block.data);
+    OURO_ASSERT(owner != nullptr, "no link of the chain owns this block");
+    return owner->try_resize(block, new_size, alignment);
+}
+
+Expected<ResourceMark> FallbackChain::place_mark() noexcept {
+    return count_ == 1 ? links_[0]->place_mark() : Status::not_supported;
+}
+
+void FallbackChain::free_since(ResourceMark mark) noexcept {
+    OURO_ASSERT(count_ == 1, "a chain of several links has no marks");
+    links_[0]->free_since(mark);
+}
+
 Expected<MemoryBlock> FallbackChain::fail(Status status) noexcept {
     std::atomic_ref(failures_).fetch_add(1, std::memory_order_relaxed);
     return status;

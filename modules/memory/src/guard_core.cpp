@@ -3,6 +3,7 @@
 
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/guard_core.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -107,6 +108,7 @@ bool GuardCore::State::add_record(const BlockRecord& wanted) noexcept {
     record->alignment = wanted.alignment;
     record->allocated_at = wanted.allocated_at;
     count_allocation(wanted.block.size);
+    record->number = counts.allocations;
     return true;
 }
 
@@ -142,11 +144,8 @@ Expected<MemoryBlock> GuardCore::State::allocate_guarded(std::size_t size, std::
 
 Expected<MemoryBlock> GuardCore::allocate(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
-    if (asked != Status::ok) {
-        const GuardLockScope scope(state_->lock);
-        ++state_->counts.failures;
-        return asked;
-    }
+    if (asked != Status::ok) return state_->count_failure(asked);
+    note_allocation();
     // Who hands on has asked already.
     if (hands_on_ || state_->guards.should_sample()) {
         const auto guarded = state_->allocate_guarded(size, alignment);
@@ -155,12 +154,7 @@ Expected<MemoryBlock> GuardCore::allocate(std::size_t size, std::size_t alignmen
     }
     CallSites sites;
     sites.capture(1);
-    const auto block = state_->allocate_checked(size, alignment, sites);
-    if (!block) {
-        const GuardLockScope scope(state_->lock);
-        ++state_->counts.failures;
-    }
-    return block;
+    return state_->count_failure(state_->allocate_checked(size, alignment, sites));
 }
 
 void GuardCore::State::free_guarded(MemoryBlock block, std::size_t alignment) noexcept {
@@ -182,10 +176,11 @@ void GuardCore::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
     state_->finish_free(*record, sites);
 }
 
-Expected<MemoryBlock> GuardCore::State::resize_in_place(BlockRecord& record, std::size_t new_size) noexcept {
+Expected<MemoryBlock> GuardCore::State::change_size(Change function, BlockRecord& record,
+                                                    std::size_t new_size) noexcept {
     const auto more = checked_add(new_size, front_bytes(record.alignment) + kCanaryBytes);
     permit_all(record);
-    const auto raw = more ? upstream->reallocate(record.raw, *more, record.alignment)
+    const auto raw = more ? (upstream->*function)(record.raw, *more, record.alignment)
                           : Expected<MemoryBlock>(more.status());
     const GuardLockScope scope(lock);
     if (raw) {
@@ -194,11 +189,9 @@ Expected<MemoryBlock> GuardCore::State::resize_in_place(BlockRecord& record, std
         if (new_size > old_size) std::memset(block.data + old_size, guard_bytes::kFresh, new_size - old_size);
         record.raw = *raw;
         ledger.move(record, block);
-        count_free(old_size);
-        count_allocation(new_size);
+        counts.live_bytes = counts.live_bytes - old_size + new_size;
+        counts.peak_bytes = std::max(counts.peak_bytes, counts.live_bytes);
         prepare(record);
-    } else {
-        ++counts.failures;
     }
     forbid_canaries(record);
     record.state = RecordState::live;
@@ -221,7 +214,8 @@ Expected<MemoryBlock> GuardCore::reallocate(MemoryBlock block, std::size_t new_s
     sites.capture(1);
     BlockRecord* record = state_->begin_change(block, alignment, sites);
     if (record == nullptr) return Status::bad_address;
-    if (state_->options.quarantine_blocks == 0) return state_->resize_in_place(*record, new_size);
+    if (state_->options.quarantine_blocks == 0)
+        return state_->count_failure(state_->change_size(&MemoryResource::reallocate, *record, new_size));
     // Elsewhere, always: whoever still uses the old place is found.
     const auto moved = allocate(new_size, alignment);
     if (!moved) {
@@ -232,6 +226,20 @@ Expected<MemoryBlock> GuardCore::reallocate(MemoryBlock block, std::size_t new_s
     std::memcpy(moved->data, record->block.data, std::min(new_size, record->block.size));
     state_->finish_free(*record, sites);
     return moved;
+}
+
+Expected<MemoryBlock> GuardCore::try_resize(MemoryBlock block, std::size_t new_size,
+                                            std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    // A guarded block has its guard right behind it.
+    if (state_->guards.owns(block.data)) return Status::capacity_exhausted;
+    if (hands_on_) return state_->upstream->try_resize(block, new_size, alignment);
+    CallSites sites;
+    sites.capture(1);
+    BlockRecord* record = state_->begin_change(block, alignment, sites);
+    if (record == nullptr) return Status::bad_address;
+    return state_->change_size(&MemoryResource::try_resize, *record, new_size);
 }
 
 Expected<MemoryBlock> GuardCore::State::move_guarded(GuardCore& core, MemoryBlock block, std::size_t new_size,

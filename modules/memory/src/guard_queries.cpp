@@ -85,6 +85,42 @@ void GuardCore::flush_quarantine() noexcept {
     }
 }
 
+Expected<ResourceMark> GuardCore::place_mark() noexcept {
+    if (state_->guards.reserved_bytes() != 0) return Status::not_supported;
+    auto mark = state_->upstream->place_mark();
+    if (!mark) return mark;
+    const GuardLockScope scope(state_->lock);
+    return mark->push({.blocks = state_->counts.allocations}) ? mark : Status::capacity_exhausted;
+}
+
+void GuardCore::free_since(ResourceMark mark) noexcept {
+    const ResourceMark::Level then = mark.pop();
+    CallSites sites;
+    sites.capture(1);
+    flush_quarantine();
+    state_->forget_younger(then.blocks, sites);
+    state_->upstream->free_since(mark);
+}
+
+void GuardCore::State::forget_younger(std::uint64_t allocations, const CallSites& sites) noexcept {
+    for (RecordIndex index = 0;; ++index) {
+        BlockRecord copy;
+        Damage damage;
+        {
+            const GuardLockScope scope(lock);
+            if (index >= ledger.record_count()) return;
+            BlockRecord& record = ledger.at(index);
+            if (record.state != RecordState::live || record.number <= allocations) continue;
+            damage = damage_beside(record);
+            copy = record;
+            permit_all(record);
+            count_free(record.block.size);
+            ledger.retire(record);
+        }
+        report_damage(copy, damage, sites);
+    }
+}
+
 void GuardCore::release_all() noexcept {
     flush_quarantine();
     (void)inspect();

@@ -71,6 +71,13 @@ void GuardCore::State::count_free(std::size_t bytes) noexcept {
     counts.live_bytes -= bytes;
 }
 
+Expected<MemoryBlock> GuardCore::State::count_failure(Expected<MemoryBlock> result) noexcept {
+    if (result) return result;
+    const GuardLockScope scope(lock);
+    ++counts.failures;
+    return result;
+}
+
 void GuardCore::State::fill_report(const BlockRecord& record, MemoryErrorReport& report) const noexcept {
     report.block = record.block;
     report.alignment = record.alignment;

@@ -74,7 +74,13 @@ struct GuardCore::State {
     bool evict_oldest(const CallSites& sites) noexcept;
     bool evict_oldest() noexcept { return evict_oldest(CallSites()); }
     [[nodiscard]] bool quarantine_is_full() noexcept;
-    [[nodiscard]] Expected<MemoryBlock> resize_in_place(BlockRecord& record, std::size_t new_size) noexcept;
+    // Lets the upstream change what lies under the block by one of its two functions. Requires: state
+    // `changing`, which ends here.
+    using Change = Expected<MemoryBlock> (MemoryResource::*)(MemoryBlock, std::size_t, std::size_t) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> change_size(Change function, BlockRecord& record,
+                                                    std::size_t new_size) noexcept;
+    // The blocks that came after so many allocations are gone from the upstream, or will be.
+    void forget_younger(std::uint64_t allocations, const CallSites& sites) noexcept;
 
     void prepare(const BlockRecord& record) const noexcept;
     void forbid_canaries(const BlockRecord& record) const noexcept;
@@ -84,6 +90,7 @@ struct GuardCore::State {
 
     void count_allocation(std::size_t bytes) noexcept;
     void count_free(std::size_t bytes) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> count_failure(Expected<MemoryBlock> result) noexcept;
     void add_leaks_to(LeakReport& report) noexcept;
 };
 

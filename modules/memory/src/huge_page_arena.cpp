@@ -1,4 +1,5 @@
 #include <ouro/memory/huge_page_arena.hpp>
+#include <ouro/memory/seal.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
@@ -43,6 +44,8 @@ Expected<HugePageArena> HugePageArena::create(const Options& options) noexcept {
     const auto step = checked_align_up(options.chunk_bytes, chunk_unit());
     if (!max_bytes || !step) return Status::size_overflow;
     HugePageArena arena(options, *max_bytes);
+    arena.listing_ =
+        BlockRegistration({.name = options.name, .tag = options.tag, .kind = BlockKind::scattered});
     if (options.initial_bytes != 0) {
         const Status taken = arena.take_chunk(options.initial_bytes);
         if (taken != Status::ok) return taken;
@@ -58,6 +61,11 @@ Expected<HugePageArena> HugePageArena::create_on(MemoryResource& upstream, std::
     HugePageArena arena({.name = name, .max_bytes = block->size, .pages = os::PageKind::transparent},
                         block->size);
     arena.upstream_ = &upstream;
+    arena.listing_ = BlockRegistration({.name = name,
+                                        .kind = BlockKind::borrowed,
+                                        .base = block->data,
+                                        .reserved_bytes = block->size,
+                                        .committed_bytes = block->size});
     arena.add_chunk({*block, advise_borrowed(*block)});
     arena.move_into(0);
     return arena;
@@ -98,9 +106,11 @@ void HugePageArena::take_from(HugePageArena& other) noexcept {
     // What was moved from can hold nothing any more.
     max_bytes_ = std::exchange(other.max_bytes_, 0);
     std::copy_n(other.chunks_.begin(), chunk_count_, chunks_.begin());
+    listing_ = std::move(other.listing_);
 }
 
 void HugePageArena::release_all() noexcept {
+    listing_ = {};
     for (std::uint32_t index = chunk_count_; index-- != 0;)
         release_chunk(chunks_[index]);
     chunk_count_ = 0;
@@ -151,6 +161,7 @@ Status HugePageArena::take_chunk(std::size_t bytes) noexcept {
     const std::size_t held = held_bytes();
     const std::size_t room = max_bytes_ > held ? max_bytes_ - held : 0;
     if (upstream_ != nullptr || bytes > room || chunk_count_ == kMaxChunks) return Status::capacity_exhausted;
+    if (const Status growth = check_unsealed(); growth != Status::ok) return growth;
     const std::size_t wanted =
         align_up(std::min(std::max({bytes, options_.chunk_bytes, held / 4}), room), chunk_unit());
     auto huge = os::allocate_huge(wanted, options_.pages);
@@ -164,6 +175,7 @@ Status HugePageArena::take_chunk(std::size_t bytes) noexcept {
 void HugePageArena::add_chunk(const os::HugeBlock& huge) noexcept {
     chunks_[chunk_count_++] = {.huge = huge};
     ++chunks_taken_;
+    publish();
     if (huge.report.reason == Status::ok) return;
     ++downgrades_;
     last_reason_ = huge.report.reason;
@@ -185,18 +197,35 @@ void HugePageArena::move_into(std::uint32_t index) noexcept {
 
 Expected<MemoryBlock> HugePageArena::reallocate(MemoryBlock block, std::size_t new_size,
                                                 std::size_t alignment) noexcept {
-    const Status asked = check_allocation(new_size, alignment);
-    if (asked != Status::ok) return asked;
-    if (is_newest(block)) {
-        const auto start = reinterpret_cast<std::uintptr_t>(block.data);
-        if (new_size <= limit_ - start) {
-            cut_to(start + new_size);
-            return MemoryBlock{block.data, new_size};
-        }
-    } else if (!block.is_null() && new_size <= block.size) {
-        return MemoryBlock{block.data, new_size};
+    if (!block.is_null()) {
+        const auto resized = try_resize(block, new_size, alignment);
+        if (resized.status() != Status::capacity_exhausted) return resized;
     }
     return move_to_new_block(*this, block, new_size, alignment);
+}
+
+Expected<MemoryBlock> HugePageArena::try_resize(MemoryBlock block, std::size_t new_size,
+                                                std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    OURO_DEBUG_ASSERT(!block.is_null(), "nothing can be resized in place");
+    if (new_size > block.size) note_allocation();
+    const auto start = reinterpret_cast<std::uintptr_t>(block.data);
+    if (is_newest(block) && new_size <= limit_ - start) {
+        cut_to(start + new_size);
+        return MemoryBlock{block.data, new_size};
+    }
+    if (new_size > block.size) return Status::capacity_exhausted;
+    return MemoryBlock{block.data, new_size};
+}
+
+Expected<ResourceMark> HugePageArena::place_mark() noexcept {
+    const Marker now = mark();
+    return ResourceMark{.used_bytes = now.used_bytes, .live_blocks = now.chunk};
+}
+
+void HugePageArena::free_since(ResourceMark mark) noexcept {
+    rewind({.chunk = static_cast<std::uint32_t>(mark.live_blocks), .used_bytes = mark.used_bytes});
 }
 
 HugePageArena::Marker HugePageArena::mark() const noexcept {
@@ -218,7 +247,7 @@ void HugePageArena::rewind(Marker marker) noexcept {
 }
 
 std::size_t HugePageArena::trim() noexcept {
-    if (upstream_ != nullptr) return 0;
+    if (upstream_ != nullptr || is_sealed()) return 0;
     const bool keeps_current = limit_ != 0 && (current_ != 0 || mark().used_bytes != 0);
     const std::uint32_t kept = keeps_current ? current_ + 1 : 0;
     std::size_t bytes = 0;
@@ -228,7 +257,14 @@ std::size_t HugePageArena::trim() noexcept {
         release_chunk(last);
     }
     if (kept == 0) cursor_ = limit_ = 0;
+    publish();
     return bytes;
+}
+
+void HugePageArena::publish() noexcept {
+    const std::size_t held = held_bytes();
+    listing_.update_reserved(held);
+    listing_.update(held, used_bytes(), peak_bytes_);
 }
 
 void HugePageArena::note_peak() noexcept {

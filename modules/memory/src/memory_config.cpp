@@ -3,6 +3,7 @@
 
 #include <ouro/memory/memory_config.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -50,11 +51,11 @@ constexpr std::uint64_t kMebi = kKibi * kKibi;
 constexpr std::uint64_t kMostBytes = sizeof(void*) == 8 ? std::uint64_t{1} << 47 : 0xFFFF'FFFF;
 
 constexpr std::array kSettings = {
-    make_number<&MemoryConfig::small_limit_bytes>("small_limit_bytes",
-                                                  "largest request served by size classes",
-                                                  "a size from 256 to 64K", Kind::bytes, 256, 64 * kKibi),
-    make_number<&MemoryConfig::thread_cache_bytes>("thread_cache_bytes", "free memory that a thread keeps",
-                                                   "a size from 0 to 256M", Kind::bytes, 0, 256 * kMebi),
+    make_number<&MemoryConfig::heap_max_bytes>("heap_max_bytes", "the most that the heap can become",
+                                               "a size from 1M", Kind::bytes, kMebi, kMostBytes),
+    make_number<&MemoryConfig::purge_threshold_bytes>(
+        "purge_threshold_bytes", "free memory that the heap keeps beyond as much as is in use",
+        "a size from 0 to 64G", Kind::bytes, 0, std::min<std::uint64_t>(64 * 1024 * kMebi, kMostBytes)),
     make_number<&MemoryConfig::system_cache_bytes>("system_cache_bytes",
                                                    "free ranges kept for large requests",
                                                    "a size from 0 to 1G", Kind::bytes, 0, 1024 * kMebi),
@@ -66,9 +67,6 @@ constexpr std::array kSettings = {
     make_number<&MemoryConfig::guard_sampling>(
         "guard_sampling", "one in so many allocations gets guard pages, 0 for none",
         "a number from 0 to 1000000000", Kind::number, 0, 1'000'000'000),
-    make_number<&MemoryConfig::purge_delay_ms>("purge_delay_ms",
-                                               "how long free memory is kept, in milliseconds",
-                                               "a number from 0 to 3600000", Kind::number, 0, 3'600'000),
     make_choice<&MemoryConfig::huge_pages>("huge_pages", "pages of large arenas",
                                            "off, transparent or reserved", 2,
                                            {"off", "transparent", "reserved"}),

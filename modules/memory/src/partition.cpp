@@ -2,6 +2,7 @@
 
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/partition.hpp>
+#include <ouro/memory/seal.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
@@ -24,6 +25,11 @@ Partition::Partition(const PartitionOptions& options, const Site& site) noexcept
       commits_(site.commits),
       guards_(options.guards),
       keep_empty_count_(options.keep_empty_bytes / kSpanBytes),
+      listing_({.name = options.name,
+                .tag = options.tag,
+                .kind = site.commits ? BlockKind::own : BlockKind::borrowed,
+                .base = site.addresses.data,
+                .reserved_bytes = site.addresses.size}),
       unused_spans_(site.unused_spans),
       name_(options.name) {
     partial_.fill(kNoSpan);
@@ -119,10 +125,10 @@ Expected<Span*> Partition::new_span() noexcept {
     auto index = find_run(1, 1);
     if (!index && reclaim()) index = find_run(1, 1);
     if (!index) return index.status();
-    std::byte* begin = base_ + std::size_t{*index} * kSpanBytes;
-    const Status committed = commit({begin, usable_span_bytes()});
-    if (committed != Status::ok) return committed;
+    const auto committed = commit_run(*index, usable_span_bytes());
+    if (!committed) return committed.status();
     claim_run(*index, 1);
+    std::byte* begin = base_ + std::size_t{*index} * kSpanBytes;
     spans_[*index].begin = begin;
     return &spans_[*index];
 }
@@ -165,7 +171,7 @@ void Partition::note_change(Span& span) noexcept {
     link(empty_, span);
     ++empty_count_;
     // Half of them at a time, so that a span that comes and goes does not cost a system call each time.
-    if (empty_count_ > keep_empty_count_ && commits_) drop_empty_spans(keep_empty_count_ / 2);
+    if (empty_count_ > keep_empty_count_ && commits_ && !is_sealed()) drop_empty_spans(keep_empty_count_ / 2);
 }
 
 Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_size,
@@ -188,6 +194,21 @@ Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_s
     return move_to_new_block(*this, block, new_size, alignment);
 }
 
+Expected<MemoryBlock> Partition::try_resize(MemoryBlock block, std::size_t new_size,
+                                            std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    if (new_size > block.size) note_allocation();
+    const Lock lock(*this);
+    OURO_ASSERT(owns(block.data), "the block is not of this partition");
+    Span& span = spans_[offset_of(block.data) / kSpanBytes];
+    OURO_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large, "no block starts here");
+    if (span.kind == SpanKind::large) return resize_large(span, new_size);
+    const std::size_t slot_bytes = kClassBytes[span.class_index];
+    return new_size <= slot_bytes ? Expected<MemoryBlock>(MemoryBlock{block.data, slot_bytes})
+                                  : Status::capacity_exhausted;
+}
+
 std::size_t Partition::trim() noexcept {
     const Lock lock(*this);
     const std::size_t before = committed_bytes_;
@@ -196,6 +217,9 @@ std::size_t Partition::trim() noexcept {
 }
 
 bool Partition::reclaim() noexcept {
+    // Under a seal what is given back could not be had again.
+    if (commits_ && is_sealed()) return false;
+    drop_kept();
     for (std::uint32_t index = 0; index < kClassCount; ++index)
         flush(index, caches_[index].count);
     const std::size_t before = committed_bytes_;
@@ -221,14 +245,21 @@ void Partition::drop_empty_spans(std::size_t kept) noexcept {
 }
 
 Status Partition::commit(MemoryBlock block) noexcept {
-    const Status status = commits_ ? os::commit(block).status() : Status::ok;
-    if (status == Status::ok) committed_bytes_ += block.size;
-    return status;
+    if (commits_) {
+        Status status = check_unsealed();
+        if (status == Status::ok) status = os::commit(block).status();
+        if (status != Status::ok) return status;
+    }
+    committed_bytes_ += block.size;
+    publish();
+    return Status::ok;
 }
 
 Status Partition::decommit(MemoryBlock block) noexcept {
     const Status status = commits_ ? os::decommit(block).status() : Status::ok;
-    if (status == Status::ok) committed_bytes_ -= block.size;
+    if (status != Status::ok) return status;
+    committed_bytes_ -= block.size;
+    publish();
     return status;
 }
 

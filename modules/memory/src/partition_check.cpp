@@ -47,12 +47,16 @@ bool Partition::is_cache_sound(std::uint32_t class_index) const noexcept {
     return true;
 }
 
-// Adds what the span holds to what was found; slots in caches count as allocations there.
+// Adds what the span holds to what was found; slots in caches count as allocations there, memory of unused
+// spans as reserved.
 bool Partition::is_span_sound(std::uint32_t index, ResourceStats& found) const noexcept {
     const Span& span = spans_[index];
     if (test_bit(unused_spans_, index) != (span.kind == SpanKind::unused)) return false;
     switch (span.kind) {
         case SpanKind::unused:
+            found.committed_bytes += span.kept_bytes;
+            found.reserved_bytes += span.kept_bytes;
+            return true;
         case SpanKind::continuation:
             return true;
         case SpanKind::slots:
@@ -106,8 +110,9 @@ Status Partition::check() const noexcept {
         marked += has_list && spans_[index].is_listed ? 1U : 0U;
     }
     const bool counted = found.live_bytes == live_bytes_ && found.live_blocks == allocations_ - frees_ &&
-                         found.committed_bytes == committed_bytes_ && live_bytes_ <= peak_bytes_ &&
-                         found.allocations == cached && marked == listed + empty;
+                         found.committed_bytes == committed_bytes_ && found.reserved_bytes == kept_bytes_ &&
+                         live_bytes_ <= peak_bytes_ && found.allocations == cached &&
+                         marked == listed + empty;
     return counted ? Status::ok : Status::corrupt_data;
 }
 

@@ -1,9 +1,11 @@
 // Blocks too large for slots, and all blocks where each has a guard: runs of whole spans.
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/partition.hpp>
+#include <ouro/memory/seal.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ouro {
 
@@ -36,15 +38,17 @@ Expected<Place> place_block(std::size_t size, std::size_t alignment, PartitionGu
 }  // namespace
 
 Expected<MemoryBlock> Partition::allocate_large(std::size_t size, std::size_t alignment) noexcept {
-    const auto place = place_block(size, alignment, guards_);
+    auto place = place_block(size, alignment, guards_);
     if (!place) return place.status();
     auto first = find_run(place->spans, alignment);
     // Spans without a block in use may lie where a long run could.
     if (!first && reclaim()) first = find_run(place->spans, alignment);
     if (!first) return first.status();
+    const auto committed = commit_run(*first, place->committed_bytes);
+    if (!committed) return committed.status();
+    // Memory that was kept may be more than was asked.
+    place->block_bytes += *committed - place->committed_bytes;
     std::byte* begin = base_ + std::size_t{*first} * kSpanBytes;
-    const Status committed = commit({begin, place->committed_bytes});
-    if (committed != Status::ok) return committed;
     claim_run(*first, place->spans);
     Span& span = spans_[*first];
     span.begin = begin;
@@ -60,12 +64,20 @@ void Partition::free_large(Span& span) noexcept {
     ++frees_;
     live_bytes_ -= span.block_bytes;
     const MemoryBlock pages{span.begin, span.block_offset + span.block_bytes};
-    if (decommit(pages) != Status::ok) {
-        // The system has no mapping to spare for the hole: the memory goes back all the same.
-        [[maybe_unused]] const auto discarded = os::discard(pages);
-        committed_bytes_ -= pages.size;
+    // Guards need their pages back: there freed memory goes, sealed or not.
+    if (commits_ && is_sealed() && guards_ == PartitionGuards::none) {
+        keep_memory(span, pages.size);
+    } else {
+        give_back(pages);
     }
     release_run(index_of(span), span.run_spans);
+}
+
+void Partition::give_back(MemoryBlock pages) noexcept {
+    if (decommit(pages) == Status::ok) return;
+    // The system has no mapping to spare for the hole: the memory goes back all the same.
+    [[maybe_unused]] const auto discarded = os::discard(pages);
+    committed_bytes_ -= pages.size;
 }
 
 // Changes the number of pages in place, with the spans behind them where those are free.
@@ -79,13 +91,20 @@ Expected<MemoryBlock> Partition::resize_large(Span& span, std::size_t new_size) 
     const std::size_t old_bytes = span.block_bytes;
     if (place->spans > old_spans) {
         const std::size_t more = place->spans - old_spans;
-        if (free_run_length(first + old_spans, more) != more) return Status::address_in_use;
+        if (free_run_length(first + old_spans, more) != more) return Status::capacity_exhausted;
     }
     if (place->block_bytes > old_bytes) {
+        // Whether the spans behind still have memory is not looked at.
+        if (kept_bytes_ != 0) {
+            const Status growth = check_unsealed();
+            if (growth != Status::ok) return growth;
+            drop_kept();
+        }
         const Status committed = commit({span.begin + old_bytes, place->block_bytes - old_bytes});
         if (committed != Status::ok) return committed;
         add_live(place->block_bytes - old_bytes);
     } else if (place->block_bytes < old_bytes) {
+        if (commits_ && is_sealed()) return MemoryBlock{span.begin, old_bytes};
         const Status cut = decommit({span.begin + place->block_bytes, old_bytes - place->block_bytes});
         if (cut != Status::ok) return cut;
         live_bytes_ -= old_bytes - place->block_bytes;
@@ -118,6 +137,46 @@ std::size_t Partition::free_run_length(std::size_t first, std::size_t most) cons
     while (length < most && first + length < total && test_bit(unused_spans_, first + length))
         ++length;
     return length;
+}
+
+Expected<std::size_t> Partition::commit_run(std::uint32_t first, std::size_t bytes) noexcept {
+    const std::size_t end = first + units_of(bytes, kSpanBytes);
+    std::size_t kept = 0;
+    bool is_front = kept_bytes_ != 0;
+    for (std::size_t index = first; index < end && kept_bytes_ != 0; ++index) {
+        kept += spans_[index].kept_bytes;
+        is_front = is_front && (index + 1 == end || spans_[index].kept_bytes == kSpanBytes);
+    }
+    if (is_front && kept >= bytes) {
+        for (std::size_t index = first; index < end; ++index)
+            spans_[index].kept_bytes = 0;
+        kept_bytes_ -= kept;
+        return kept;
+    }
+    if (kept != 0) {
+        const Status growth = check_unsealed();
+        if (growth != Status::ok) return growth;
+        drop_kept();
+    }
+    const Status committed = commit({base_ + std::size_t{first} * kSpanBytes, bytes});
+    if (committed != Status::ok) return committed;
+    return bytes;
+}
+
+void Partition::keep_memory(Span& span, std::size_t bytes) noexcept {
+    kept_bytes_ += bytes;
+    for (Span* each = &span; bytes != 0; ++each) {
+        each->kept_bytes = std::min(bytes, kSpanBytes);
+        bytes -= each->kept_bytes;
+    }
+}
+
+void Partition::drop_kept() noexcept {
+    for (std::size_t index = 0; kept_bytes_ != 0; ++index) {
+        const MemoryBlock pages{base_ + index * kSpanBytes, std::exchange(spans_[index].kept_bytes, 0)};
+        kept_bytes_ -= pages.size;
+        if (pages.size != 0) give_back(pages);
+    }
 }
 
 void Partition::claim_run(std::uint32_t first, std::size_t count) noexcept {

@@ -26,6 +26,14 @@ Expected<MemoryBlock> BasicPoolAllocator<kSafety>::reallocate(MemoryBlock block,
 }
 
 template <ThreadSafety kSafety>
+Expected<MemoryBlock> BasicPoolAllocator<kSafety>::try_resize(MemoryBlock block, std::size_t new_size,
+                                                              std::size_t alignment) noexcept {
+    if (core_.serves(new_size, alignment)) return MemoryBlock{block.data, core_.block_bytes()};
+    const Status asked = check_allocation(new_size, alignment);
+    return asked != Status::ok ? asked : Status::capacity_exhausted;
+}
+
+template <ThreadSafety kSafety>
 ResourceInfo BasicPoolAllocator<kSafety>::info() const noexcept {
     return {.name = name_, .thread_safety = kSafety, .frees_blocks = true};
 }

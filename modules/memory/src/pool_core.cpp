@@ -39,12 +39,14 @@ Expected<PoolCore> PoolCore::reserve(const PoolOptions& options) noexcept {
     if (!wanted) return wanted.status();
     const auto bytes = bytes_for(*wanted, os::page_size());
     if (!bytes) return bytes.status();
-    auto range = GrowingRange::reserve({.max_bytes = *bytes, .step_bytes = kLeastGrowthBytes});
+    auto range = GrowingRange::reserve(
+        {.max_bytes = *bytes, .step_bytes = kLeastGrowthBytes, .name = wanted->name, .tag = wanted->tag});
     if (!range) return range.status();
     PoolCore core(*std::move(range), *wanted);
     const auto committed = core.range_.grow(core.bytes_with(core.initial_blocks_));
     if (!committed) return committed.status();
     core.note_usable();
+    core.publish();
     return core;
 }
 
@@ -53,7 +55,7 @@ Expected<PoolCore> PoolCore::borrow(MemoryResource& upstream, const PoolOptions&
     if (!wanted) return wanted.status();
     const auto bytes = bytes_for(*wanted, kDefaultAlignment);
     if (!bytes) return bytes.status();
-    auto range = GrowingRange::borrow(upstream, *bytes);
+    auto range = GrowingRange::borrow(upstream, *bytes, wanted->name, wanted->tag);
     if (!range) return range.status();
     return PoolCore(*std::move(range), *wanted);
 }
@@ -124,6 +126,7 @@ Status PoolCore::grow() noexcept {
     ++books_.growths;
     books_.trim_below = ~std::size_t{0};
     note_usable();
+    publish();
     return Status::ok;
 }
 
@@ -157,8 +160,12 @@ Status PoolCore::refuse(std::size_t size, std::size_t alignment) noexcept {
 void PoolCore::refill() noexcept {
     Node* node = books_.list;
     std::size_t free_places = kMovedBlocks;
-    for (; node != nullptr && free_places != 0; node = node->next)
-        magazine_[--free_places] = reinterpret_cast<std::byte*>(node);
+    while (node != nullptr && free_places != 0) {
+        auto* const block = reinterpret_cast<std::byte*>(node);
+        magazine_[--free_places] = block;
+        node = node->next;
+        annotate::forbid({block, sizeof(Node)});
+    }
     books_.list = node;
     const std::size_t count = kMovedBlocks - free_places;
     if (free_places != 0) std::copy_n(magazine_.data() + free_places, count, magazine_.data());
@@ -168,8 +175,10 @@ void PoolCore::refill() noexcept {
 
 // Moves the `count` blocks freed longest ago to the list.
 void PoolCore::spill(std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
+        annotate::permit({magazine_[i], sizeof(Node)});
         books_.list = ::new (magazine_[i]) Node{books_.list};
+    }
     std::copy(magazine_.data() + count, magazine_.data() + in_magazine(), magazine_.data());
     state_ -= count;
     books_.spilled += count;
@@ -186,6 +195,8 @@ void PoolCore::give_back_slow(std::byte* block) noexcept {
 
 void PoolCore::give_back_remotely(std::byte* block) noexcept {
     OURO_DEBUG_ASSERT(owns(block), "this is no block of the pool");
+    annotate::freed(range_.whole().data, {block, block_bytes_});
+    annotate::permit({block, sizeof(Node)});
     // Counted first: the owner never sees more blocks than were counted.
     remote_.count.fetch_add(1, std::memory_order_relaxed);
     Node* node = ::new (block) Node{remote_.head.load(std::memory_order_relaxed)};

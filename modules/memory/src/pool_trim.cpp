@@ -65,6 +65,7 @@ std::size_t PoolCore::trim() noexcept {
     note_usable();
     const std::size_t given_back = before - range_.usable_bytes();
     if (given_back != 0) ++books_.shrinks;
+    publish();
     return given_back;
 }
 
@@ -86,6 +87,7 @@ void PoolCore::cut_free_end() noexcept {
     note_peak();
     books_.fresh = reinterpret_cast<std::byte*>(*run);
     *run = nullptr;
+    annotate::forbid({books_.fresh, length * block_bytes_});
     books_.left_list += length;
     books_.forgotten += length;
 }
@@ -93,6 +95,7 @@ void PoolCore::cut_free_end() noexcept {
 void PoolCore::reset() noexcept {
     note_peak();
     books_.forgotten += touched_blocks();
+    annotate::freed_behind({range_.whole().data, 0}, {begin_, touched_blocks() * block_bytes_});
     books_.fresh = begin_;
     books_.list = nullptr;
     state_ -= in_magazine();
@@ -102,6 +105,11 @@ void PoolCore::reset() noexcept {
 
 void PoolCore::note_peak() noexcept {
     books_.peak_blocks = std::max(books_.peak_blocks, touched_blocks());
+}
+
+void PoolCore::publish() noexcept {
+    range_.publish(live_blocks() * block_bytes_,
+                   std::max(books_.peak_blocks, touched_blocks()) * block_bytes_);
 }
 
 ResourceStats PoolCore::stats() const noexcept {

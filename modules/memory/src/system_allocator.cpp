@@ -1,9 +1,12 @@
+#include <ouro/memory/no_allocation_scope.hpp>
+#include <ouro/memory/seal.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/os/remap.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 namespace ouro {
@@ -44,7 +47,7 @@ SystemAllocator::SystemAllocator(SystemAllocator&& other) noexcept
       cache_bytes_(other.cache_bytes_) {}
 
 SystemAllocator::~SystemAllocator() {
-    trim();
+    release_kept();
 }
 
 // Takes the bytes into account before the system is asked, so that the bound holds for all threads together.
@@ -70,17 +73,39 @@ MemoryBlock SystemAllocator::remove_cached(std::size_t index) noexcept {
     return range;
 }
 
-// The newest of the size: its pages are likelier to be in the processor's caches.
+// The newest of the size; else a part of what was kept under a seal. Of the former the pages are likelier to
+// be in the processor's caches.
 MemoryBlock SystemAllocator::take_cached(std::size_t bytes, std::size_t alignment) noexcept {
     for (std::size_t i = books_.cached; i-- > 0;) {
         const MemoryBlock range = books_.cache[i];
         if (range.size == bytes && is_aligned(range.data, alignment)) return remove_cached(i);
+    }
+    return take_sealed(bytes, alignment);
+}
+
+void SystemAllocator::keep_sealed(MemoryBlock range) noexcept {
+    books_.sealed = ::new (range.data) SealedRange{books_.sealed, range.size};
+    books_.cached_bytes += range.size;
+}
+
+MemoryBlock SystemAllocator::take_sealed(std::size_t bytes, std::size_t alignment) noexcept {
+    for (SealedRange** link = &books_.sealed; *link != nullptr; link = &(*link)->next) {
+        SealedRange* const found = *link;
+        if (found->bytes < bytes || !is_aligned(found, alignment)) continue;
+        const MemoryBlock range{reinterpret_cast<std::byte*>(found), found->bytes};
+        *link = found->next;
+        books_.cached_bytes -= range.size;
+        if (range.size > bytes) keep_sealed(range.sub(bytes, range.size - bytes));
+        return {range.data, bytes};
     }
     return {};
 }
 
 bool SystemAllocator::is_cached(MemoryBlock range) const noexcept {
     const auto* const end = books_.cache.data() + books_.cached;
+    for (SealedRange* each = books_.sealed; each != nullptr; each = each->next) {
+        if (range.overlaps({reinterpret_cast<std::byte*>(each), each->bytes})) return true;
+    }
     return std::any_of(books_.cache.data(), end, [&](MemoryBlock kept) { return kept.overlaps(range); });
 }
 
@@ -94,6 +119,7 @@ bool SystemAllocator::keep(MemoryBlock range) noexcept {
 }
 
 Expected<MemoryBlock> SystemAllocator::map_range(std::size_t bytes, std::size_t alignment) noexcept {
+    if (const Status growth = check_unsealed(); growth != Status::ok) return growth;
     const auto range = os::reserve({.bytes = bytes, .alignment = std::max(alignment, os::page_size())});
     if (!range) return range;
     Status status = os::commit(*range).status();
@@ -107,6 +133,7 @@ Expected<MemoryBlock> SystemAllocator::map_range(std::size_t bytes, std::size_t 
 }
 
 Expected<MemoryBlock> SystemAllocator::allocate(std::size_t size, std::size_t alignment) noexcept {
+    note_allocation();
     const Status asked = check_allocation(size, alignment);
     if (asked != Status::ok) return fail(asked);
     const auto bytes = rounded_size(size);
@@ -156,12 +183,17 @@ void SystemAllocator::deallocate(MemoryBlock block, [[maybe_unused]] std::size_t
     const MemoryBlock range{block.data, *bytes};
     MemoryBlock evicted;
     bool kept = false;
+    const bool sealed = is_sealed();
     {
         const Lock lock(lock_);
         OURO_ASSERT(!is_cached(range), "the block was freed already");
         books_.live_bytes -= range.size;
         --books_.live_blocks;
         kept = keep(range);
+        if (!kept && sealed) {
+            keep_sealed(range);
+            kept = true;
+        }
         if (!kept && range.size <= cache_bytes_ / 4 && books_.cached != 0) {
             evicted = remove_cached(0);
             kept = keep(range);
@@ -186,15 +218,22 @@ void SystemAllocator::release_range(MemoryBlock range) noexcept {
     books_.stranded_bytes += range.size;
 }
 
-bool SystemAllocator::shrink_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
+Status SystemAllocator::shrink_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
     const MemoryBlock tail = range.sub(new_bytes, range.size - new_bytes);
+    if (is_sealed()) {
+        const Lock lock(lock_);
+        keep_sealed(tail);
+        books_.live_bytes -= tail.size;
+        publish();
+        return Status::ok;
+    }
     {
         const Lock lock(lock_);
         pages_.remove(tail);
     }
-    const bool released = os::release(tail).has_value();
+    const Status released = os::release(tail).status();
     const Lock lock(lock_);
-    if (released) {
+    if (released == Status::ok) {
         books_.live_bytes -= tail.size;
         publish();
     } else {
@@ -203,12 +242,13 @@ bool SystemAllocator::shrink_in_place(MemoryBlock range, std::size_t new_bytes) 
     return released;
 }
 
-bool SystemAllocator::grow_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
+Status SystemAllocator::grow_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
+    if (const Status growth = check_unsealed(); growth != Status::ok) return growth;
     const std::size_t more = new_bytes - range.size;
-    if (!book(more)) return false;
+    if (!book(more)) return Status::capacity_exhausted;
     if (!os::extend(range, new_bytes)) {
         unbook(more);
-        return false;
+        return Status::capacity_exhausted;
     }
     const MemoryBlock tail{range.end(), more};
     {
@@ -216,12 +256,12 @@ bool SystemAllocator::grow_in_place(MemoryBlock range, std::size_t new_bytes) no
         if (pages_.add(tail)) {
             books_.peak_bytes = std::max(books_.peak_bytes, books_.live_bytes);
             publish();
-            return true;
+            return Status::ok;
         }
         books_.live_bytes -= more;
     }
     (void)os::release(tail);
-    return false;
+    return Status::out_of_memory;
 }
 
 Expected<MemoryBlock> SystemAllocator::reallocate(MemoryBlock block, std::size_t new_size,
@@ -233,20 +273,42 @@ Expected<MemoryBlock> SystemAllocator::reallocate(MemoryBlock block, std::size_t
     const auto old_bytes = rounded_size(block.size);
     const auto new_bytes = rounded_size(new_size);
     if (!old_bytes || !new_bytes) return fail(Status::size_overflow);
-    const MemoryBlock range{block.data, *old_bytes};
-    bool in_place = *new_bytes == *old_bytes;
-    if (*new_bytes < *old_bytes) in_place = shrink_in_place(range, *new_bytes);
-    if (*new_bytes > *old_bytes) in_place = grow_in_place(range, *new_bytes);
-    if (in_place) return MemoryBlock{block.data, *new_bytes};
+    const Status changed = change_in_place({block.data, *old_bytes}, *new_bytes);
+    if (changed == Status::ok) return MemoryBlock{block.data, *new_bytes};
     return move_to_new_block(*this, block, new_size, alignment);
 }
 
+Status SystemAllocator::change_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
+    if (new_bytes == range.size) return Status::ok;
+    return new_bytes < range.size ? shrink_in_place(range, new_bytes) : grow_in_place(range, new_bytes);
+}
+
+Expected<MemoryBlock> SystemAllocator::try_resize(MemoryBlock block, std::size_t new_size,
+                                                  std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    OURO_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already");
+    const auto old_bytes = rounded_size(block.size);
+    const auto new_bytes = rounded_size(new_size);
+    if (!old_bytes || !new_bytes) return Status::size_overflow;
+    if (*new_bytes > *old_bytes) note_allocation();
+    const Status changed = change_in_place({block.data, *old_bytes}, *new_bytes);
+    if (changed != Status::ok) return changed;
+    return MemoryBlock{block.data, *new_bytes};
+}
+
 std::size_t SystemAllocator::trim() noexcept {
+    return is_sealed() ? 0 : release_kept();
+}
+
+std::size_t SystemAllocator::release_kept() noexcept {
     std::array<MemoryBlock, kMaxCached> kept;
     std::size_t count = 0;
     std::size_t bytes = 0;
+    SealedRange* sealed = nullptr;
     {
         const Lock lock(lock_);
+        sealed = std::exchange(books_.sealed, nullptr);
         count = std::exchange(books_.cached, 0);
         bytes = std::exchange(books_.cached_bytes, 0);
         kept = books_.cache;
@@ -254,6 +316,11 @@ std::size_t SystemAllocator::trim() noexcept {
     }
     for (std::size_t i = 0; i < count; ++i)
         release_range(kept[i]);
+    while (sealed != nullptr) {
+        const MemoryBlock range{reinterpret_cast<std::byte*>(sealed), sealed->bytes};
+        sealed = sealed->next;
+        release_range(range);
+    }
     return bytes;
 }
 
@@ -286,6 +353,12 @@ Status SystemAllocator::check() const noexcept {
     for (std::size_t i = 0; i < books_.cached; ++i) {
         cached_bytes += books_.cache[i].size;
         if (!pages_.contains_all(books_.cache[i])) return Status::corrupt_data;
+    }
+    for (SealedRange* each = books_.sealed; each != nullptr; each = each->next) {
+        if (!pages_.contains_all({reinterpret_cast<std::byte*>(each), each->bytes}))
+            return Status::corrupt_data;
+        cached_bytes += each->bytes;
+        if (cached_bytes > books_.cached_bytes) return Status::corrupt_data;
     }
     const std::size_t held = books_.live_bytes + books_.cached_bytes + books_.stranded_bytes;
     const bool sound = cached_bytes == books_.cached_bytes && books_.live_bytes <= max_bytes_ &&

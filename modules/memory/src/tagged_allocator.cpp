@@ -60,15 +60,26 @@ void TaggedAllocator::deallocate(MemoryBlock block, std::size_t alignment) noexc
 Expected<MemoryBlock> TaggedAllocator::reallocate(MemoryBlock block, std::size_t new_size,
                                                   std::size_t alignment) noexcept {
     if (block.is_null()) return allocate(new_size, alignment);
+    const auto changed = change(&MemoryResource::reallocate, block, new_size, alignment);
+    return changed ? changed : fail(changed.status(), block, new_size, alignment);
+}
+
+Expected<MemoryBlock> TaggedAllocator::try_resize(MemoryBlock block, std::size_t new_size,
+                                                  std::size_t alignment) noexcept {
+    return change(&MemoryResource::try_resize, block, new_size, alignment);
+}
+
+Expected<MemoryBlock> TaggedAllocator::change(Change function, MemoryBlock block, std::size_t new_size,
+                                              std::size_t alignment) noexcept {
     const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
     Status status = check_allocation(new_size, alignment);
     std::size_t sum = 0;
     if (status == Status::ok && growth != 0) status = admit(growth, sum);
-    if (status != Status::ok) return fail(status, block, new_size, alignment);
-    const auto given = upstream_.reallocate(block, new_size, alignment);
+    if (status != Status::ok) return status;
+    const auto given = (upstream_.*function)(block, new_size, alignment);
     if (!given) {
         if (growth != 0) use_.release(growth);
-        return fail(given.status(), block, new_size, alignment);
+        return given;
     }
     if (new_size < block.size) use_.release(block.size - new_size);
     use_.confirm(sum);
@@ -83,6 +94,23 @@ Expected<MemoryBlock> TaggedAllocator::reallocate(MemoryBlock block, std::size_t
                                                .alignment = alignment});
     }
     return changed;
+}
+
+Expected<ResourceMark> TaggedAllocator::place_mark() noexcept {
+    auto mark = upstream_.place_mark();
+    if (!mark) return mark;
+    const Counts now = counts();
+    return mark->push({now.live_bytes, now.live_blocks}) ? mark : Status::capacity_exhausted;
+}
+
+void TaggedAllocator::free_since(ResourceMark mark) noexcept {
+    const ResourceMark::Level then = mark.pop();
+    const Counts now = counts();
+    OURO_ASSERT(then.bytes <= now.live_bytes && then.blocks <= now.live_blocks,
+                "what is older than the mark was freed already");
+    upstream_.free_since(mark);
+    use_.release(now.live_bytes - then.bytes);
+    use_.count_deallocations(now.live_blocks - then.blocks);
 }
 
 Expected<MemoryBlock> TaggedAllocator::fail(Status status, MemoryBlock old_block, std::size_t size,

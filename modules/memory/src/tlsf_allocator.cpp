@@ -1,3 +1,4 @@
+#include <ouro/memory/seal.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
 
 #include <algorithm>
@@ -8,10 +9,12 @@
 namespace ouro {
 
 Expected<TlsfAllocator> TlsfAllocator::create(const Options& options) noexcept {
-    auto range =
-        GrowingRange::reserve({.max_bytes = options.max_bytes, .step_bytes = options.commit_step_bytes});
+    auto range = GrowingRange::reserve({.max_bytes = options.max_bytes,
+                                        .step_bytes = options.commit_step_bytes,
+                                        .name = options.name,
+                                        .tag = options.tag});
     if (!range) return range.status();
-    TlsfAllocator made(options.name, nullptr, 0);
+    TlsfAllocator made(options.name, options.tag, nullptr, 0);
     made.range_ = *std::move(range);
     const MemoryBlock whole = made.range_.whole();
     const std::size_t control = TlsfHeap::control_bytes(whole.size);
@@ -31,7 +34,7 @@ Expected<TlsfAllocator> TlsfAllocator::create_on(MemoryResource& upstream, std::
 
 Expected<TlsfAllocator> TlsfAllocator::create_growing(MemoryResource& upstream,
                                                       const UpstreamOptions& options) noexcept {
-    TlsfAllocator made(options.name, &upstream, options.region_bytes);
+    TlsfAllocator made(options.name, options.tag, &upstream, options.region_bytes);
     const Status taken = made.take_region_for(1, 1);
     if (taken != Status::ok) return taken;
     made.takes_regions_ = true;
@@ -39,13 +42,14 @@ Expected<TlsfAllocator> TlsfAllocator::create_growing(MemoryResource& upstream,
 }
 
 Expected<TlsfAllocator> TlsfAllocator::create_in(MemoryBlock memory, const char* name) noexcept {
-    TlsfAllocator made(name, nullptr, 0);
+    TlsfAllocator made(name, {}, nullptr, 0);
     const Status adopted = made.adopt(memory, memory.size, Origin::caller);
     if (adopted != Status::ok) return adopted;
     return made;
 }
 
-TlsfAllocator::TlsfAllocator(TlsfAllocator&& other) noexcept : MemoryResource(), name_(other.name_) {
+TlsfAllocator::TlsfAllocator(TlsfAllocator&& other) noexcept
+    : MemoryResource(), name_(other.name_), tag_(other.tag_) {
     steal(other);
 }
 
@@ -60,15 +64,17 @@ TlsfAllocator& TlsfAllocator::operator=(TlsfAllocator&& other) noexcept {
 TlsfAllocator::~TlsfAllocator() {
     // The memory itself is not read: a caller's region may be gone already.
     for (std::size_t i = region_count_; i-- > 0;) {
-        if (regions_[i].origin == Origin::upstream)
-            upstream_->deallocate(regions_[i].memory, kDefaultAlignment);
+        Region& region = regions_[i];
+        region.listing = {};
+        if (region.origin != Origin::own_range) annotate::permit_written(region.memory);
+        if (region.origin == Origin::upstream) upstream_->deallocate(region.memory, kDefaultAlignment);
     }
 }
 
 void TlsfAllocator::steal(TlsfAllocator& other) noexcept {
     region_count_ = std::exchange(other.region_count_, 0);
     takes_regions_ = std::exchange(other.takes_regions_, false);
-    regions_ = other.regions_;
+    regions_ = std::move(other.regions_);
     range_ = std::move(other.range_);
     upstream_ = std::exchange(other.upstream_, nullptr);
     region_bytes_ = other.region_bytes_;
@@ -78,22 +84,53 @@ void TlsfAllocator::steal(TlsfAllocator& other) noexcept {
 }
 
 Status TlsfAllocator::adopt(MemoryBlock memory, std::size_t usable_bytes, Origin origin) noexcept {
+    // What has memory and is not yet the heap's own is free.
+    const std::size_t control = std::min(TlsfHeap::control_bytes(memory.size), usable_bytes);
+    annotate::permit(memory.sub(0, control));
     const auto heap = TlsfHeap::create_in(memory, usable_bytes);
     if (!heap) return heap.status();
+    annotate::forbid(memory.sub(control, usable_bytes - control));
     note_peak();
-    regions_[region_count_] = {*heap, memory, origin};
+    Region& region = regions_[region_count_];
+    region.heap = *heap;
+    region.memory = memory;
+    region.origin = origin;
+    if (origin != Origin::own_range) {
+        region.listing = BlockRegistration({.name = name_,
+                                            .tag = tag_,
+                                            .kind = BlockKind::borrowed,
+                                            .base = memory.data,
+                                            .reserved_bytes = memory.size,
+                                            .committed_bytes = memory.size});
+    }
     ++region_count_;
+    publish(region);
     return Status::ok;
 }
 
+void TlsfAllocator::publish(Region& region) noexcept {
+    const TlsfHeap::Stats stats = region.heap->stats();
+    const auto live = static_cast<std::size_t>(stats.live_bytes);
+    const auto peak = static_cast<std::size_t>(stats.peak_bytes);
+    if (region.origin == Origin::own_range) return range_.publish(live, peak);
+    region.listing.update(region.memory.size, live, peak);
+}
+
+void TlsfAllocator::note_change(MemoryBlock before, MemoryBlock after) noexcept {
+    annotate::forbid(before);
+    annotate::permit_written(after);
+}
+
 void TlsfAllocator::drop_region(std::size_t index) noexcept {
-    const Region region = regions_[index];
+    Region region = std::move(regions_[index]);
     note_peak();
     past_allocations_ += region.heap->stats().allocations;
     std::move(regions_.begin() + static_cast<std::ptrdiff_t>(index) + 1,
               regions_.begin() + static_cast<std::ptrdiff_t>(region_count_),
               regions_.begin() + static_cast<std::ptrdiff_t>(index));
     --region_count_;
+    annotate::permit_written(region.memory);
+    region.listing = {};
     if (region.origin == Origin::upstream) upstream_->deallocate(region.memory, kDefaultAlignment);
 }
 
@@ -108,6 +145,7 @@ Expected<MemoryBlock> TlsfAllocator::try_regions(std::size_t size, std::size_t a
     Expected<MemoryBlock> block = Status::capacity_exhausted;
     for (std::size_t i = 0; i < region_count_ && block.status() == Status::capacity_exhausted; ++i)
         block = regions_[i].heap->allocate(size, alignment);
+    if (block) annotate::permit(*block);
     return block;
 }
 
@@ -137,7 +175,9 @@ Status TlsfAllocator::grow_own_range(std::size_t bytes) noexcept {
     if (bytes > range_.whole().size) return Status::capacity_exhausted;
     const Status grown = range_.grow(usable + std::min(bytes, room)).status();
     if (grown != Status::ok) return grown;
-    return regions_[0].heap->grow(range_.usable_bytes()).status();
+    const Status taken = regions_[0].heap->grow(range_.usable_bytes()).status();
+    publish(regions_[0]);
+    return taken;
 }
 
 Status TlsfAllocator::take_region_for(std::size_t size, std::size_t alignment) noexcept {
@@ -158,6 +198,7 @@ void TlsfAllocator::deallocate_anywhere(MemoryBlock block) noexcept {
     const Region* region = find(block.data);
     OURO_ASSERT(region != nullptr, "the block is not of this allocator");
     region->heap->deallocate(block);
+    annotate::forbid(block);
 }
 
 Expected<MemoryBlock> TlsfAllocator::reallocate(MemoryBlock block, std::size_t new_size,
@@ -169,6 +210,18 @@ Expected<MemoryBlock> TlsfAllocator::reallocate(MemoryBlock block, std::size_t n
     if (changed.status() == Status::capacity_exhausted)
         return move_to_new_block(*this, block, new_size, alignment);
     if (!changed) ++failures_;
+    if (changed) note_change(block, *changed);
+    if (region_count_ > 1) note_peak();
+    return changed;
+}
+
+Expected<MemoryBlock> TlsfAllocator::try_resize(MemoryBlock block, std::size_t new_size,
+                                                std::size_t alignment) noexcept {
+    const Region* region = find(block.data);
+    OURO_ASSERT(region != nullptr, "the block is not of this allocator");
+    if (new_size > block.size) note_allocation();
+    const auto changed = region->heap->try_resize(block, new_size, alignment);
+    if (changed) note_change(block, *changed);
     if (region_count_ > 1) note_peak();
     return changed;
 }
@@ -198,6 +251,7 @@ std::size_t TlsfAllocator::trim_own_range(Region& region) noexcept {
     // Up to the page boundary, or all of it when the system refused.
     const Status regrown = region.heap->grow(range_.usable_bytes()).status();
     OURO_ASSERT(regrown == Status::ok, "a heap takes back what it had");
+    publish(region);
     return before - range_.usable_bytes();
 }
 
@@ -206,6 +260,8 @@ std::size_t TlsfAllocator::trim() noexcept {
     for (std::size_t i = region_count_; i-- > 0;) {
         Region& region = regions_[i];
         if (region.origin == Origin::own_range) given_back += trim_own_range(region);
+        // Under a seal nothing could be had again.
+        if (is_sealed()) continue;
         if (i == 0 || region.origin != Origin::upstream || !region.heap->is_empty()) continue;
         given_back += region.memory.size;
         drop_region(i);

@@ -1,3 +1,4 @@
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/tlsf_heap.hpp>
 
 namespace ouro {
@@ -26,38 +27,44 @@ Expected<MemoryBlock> TlsfHeap::slide_down(MemoryBlock block, std::uint32_t unit
     remove(start, before);
     if (behind != 0) remove(end, behind);
     const std::uint32_t target = start + skipped;
+    annotate::permit(block_at(target, units));
     std::memmove(at(target), block.data, block.size);
     if (skipped != 0) insert(start, skipped);
     if (have - skipped > units) insert(target + units, have - skipped - units);
     return block_at(target, units);
 }
 
-Expected<MemoryBlock> TlsfHeap::reallocate(MemoryBlock block, std::size_t new_size,
+Expected<MemoryBlock> TlsfHeap::try_resize(MemoryBlock block, std::size_t new_size,
                                            std::size_t alignment) noexcept {
-    if (block.is_null()) return allocate(new_size, alignment);
     if (const Status asked = check_allocation(new_size, alignment); asked != Status::ok) return asked;
     if (new_size > kMaxRequest) return Status::size_overflow;
     const std::uint32_t unit = unit_of(block.data);
     const auto old_units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
     const auto units = static_cast<std::uint32_t>((new_size + kUnit - 1) / kUnit);
     OURO_DEBUG_ASSERT(holds(unit, old_units), "the block is not of this heap");
-    if (units <= old_units) {
-        if (units < old_units) {
-            note_peak();
-            give(unit + units, old_units - units);
-        }
-        return block_at(unit, units);
-    }
-    if (grow_behind(unit, old_units, units)) {
+    if (units < old_units) {
+        note_peak();
+        give(unit + units, old_units - units);
+    } else if (units > old_units) {
+        if (!grow_behind(unit, old_units, units)) return Status::capacity_exhausted;
         ++grown_in_place_;
-        return block_at(unit, units);
     }
+    return block_at(unit, units);
+}
+
+Expected<MemoryBlock> TlsfHeap::reallocate(MemoryBlock block, std::size_t new_size,
+                                           std::size_t alignment) noexcept {
+    if (block.is_null()) return allocate(new_size, alignment);
+    const auto resized = try_resize(block, new_size, alignment);
+    if (resized.status() != Status::capacity_exhausted) return resized;
+    const auto units = static_cast<std::uint32_t>((new_size + kUnit - 1) / kUnit);
     if (const auto slid = slide_down(block, units, alignment)) {
         ++slid_down_;
         return slid;
     }
     const auto moved = allocate(new_size, alignment);
     if (!moved) return moved;
+    annotate::permit(*moved);
     std::memcpy(moved->data, block.data, block.size);
     deallocate(block);
     ++moved_;

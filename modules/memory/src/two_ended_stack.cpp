@@ -1,3 +1,5 @@
+#include <ouro/memory/no_allocation_scope.hpp>
+#include <ouro/memory/seal.hpp>
 #include <ouro/memory/two_ended_stack.hpp>
 
 #include <algorithm>
@@ -37,6 +39,10 @@ Expected<TwoEndedStack> TwoEndedStack::create(const Options& options) noexcept {
     range.cursor = range.limit = {range.begin(), range.end()};
     range.step_bytes = std::max(*step, os::page_size());
     range.own = *std::move(own);
+    range.listing = BlockRegistration({.name = options.name,
+                                       .tag = options.tag,
+                                       .base = range.whole.data,
+                                       .reserved_bytes = range.whole.size});
     return TwoEndedStack(std::move(range), options.name);
 }
 
@@ -49,6 +55,11 @@ Expected<TwoEndedStack> TwoEndedStack::create_on(MemoryResource& upstream, std::
     range.cursor = {range.begin(), align_down(range.end(), kUnit)};
     range.limit = {range.end(), range.end()};
     range.upstream = &upstream;
+    range.listing = BlockRegistration({.name = name,
+                                       .kind = BlockKind::borrowed,
+                                       .base = block->data,
+                                       .reserved_bytes = block->size,
+                                       .committed_bytes = block->size});
     return TwoEndedStack(std::move(range), name);
 }
 
@@ -72,6 +83,8 @@ TwoEndedStack& TwoEndedStack::operator=(TwoEndedStack&& other) noexcept {
 }
 
 TwoEndedStack::~TwoEndedStack() {
+    // A block is not listed any more when somebody else may get it.
+    range_.listing = {};
     if (range_.upstream != nullptr) range_.upstream->deallocate(range_.whole, kUnit);
 }
 
@@ -82,25 +95,22 @@ Status TwoEndedStack::check() const noexcept {
 
 Status TwoEndedStack::Range::make_usable(StackEnd side, std::uintptr_t wanted) noexcept {
     if (is_all_usable()) return Status::ok;
-    const std::uintptr_t room = limit[1] - limit[0];
-    if (side == StackEnd::front) {
-        if (wanted <= limit[0]) return Status::ok;
-        const std::size_t more =
-            std::min(align_up(std::max(wanted - limit[0], step_bytes), os::page_size()), room);
-        const Status committed = own.commit(limit[0] - begin(), more).status();
-        if (committed == Status::ok) limit[0] += more;
-        return committed;
-    }
-    if (wanted >= limit[1]) return Status::ok;
+    const bool is_front = side == StackEnd::front;
+    if (is_front ? wanted <= limit[0] : wanted >= limit[1]) return Status::ok;
+    if (const Status growth = check_unsealed(); growth != Status::ok) return growth;
+    const std::size_t missing = is_front ? wanted - limit[0] : limit[1] - wanted;
     const std::size_t more =
-        std::min(align_up(std::max(limit[1] - wanted, step_bytes), os::page_size()), room);
-    const Status committed = own.commit(limit[1] - more - begin(), more).status();
-    if (committed == Status::ok) limit[1] -= more;
-    return committed;
+        std::min<std::size_t>(align_up(std::max(missing, step_bytes), os::page_size()), limit[1] - limit[0]);
+    const std::uintptr_t start = is_front ? limit[0] : limit[1] - more;
+    const Status committed = own.commit(start - begin(), more).status();
+    if (committed != Status::ok) return committed;
+    (is_front ? limit[0] : limit[1]) = is_front ? start + more : start;
+    publish();
+    return Status::ok;
 }
 
 void TwoEndedStack::Range::trim() noexcept {
-    if (upstream != nullptr) return;
+    if (upstream != nullptr || is_sealed()) return;
     const std::uintptr_t first = align_up(cursor[0], os::page_size());
     const std::uintptr_t last = align_down(cursor[1], os::page_size());
     if (first >= last) return;
@@ -145,6 +155,7 @@ Expected<TwoEndedStack::End::Place> TwoEndedStack::End::reserve_place(std::uintp
 }
 
 Expected<MemoryBlock> TwoEndedStack::End::allocate(std::size_t size, std::size_t alignment) noexcept {
+    note_allocation();
     const std::uintptr_t before = cursor();
     const auto found = reserve_place(before, size, alignment);
     if (!found) return found.status();

@@ -3,13 +3,16 @@
 #include <ouro/base/random.hpp>
 #include <ouro/memory/fallback_chain.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/guarded_allocator.hpp>
 #include <ouro/memory/huge_page_arena.hpp>
 #include <ouro/memory/partition_allocator.hpp>
+#include <ouro/memory/pool_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
+#include <ouro/memory/two_ended_stack.hpp>
 
 #include <algorithm>
 #include <array>
@@ -58,28 +61,90 @@ PartPointer build_partition(const Site& site) {
     return std::make_unique<Holder>(*std::move(set));
 }
 
+// Blocks go back at once, so that whatever is below sees them in the order of their frees; and some of the
+// guarded ones get pages of their own.
+template <HardeningTier kTier>
+PartPointer build_guarded(const Site& site) {
+    return hold(GuardedAllocator<kTier>::create_on(
+        *site.upstreams[0],
+        {.quarantine_blocks = 0, .report_leaks = false, .sample_every = 7, .guard_slots = 16}));
+}
+
+constexpr std::size_t kPoolBlockBytes = 256;
+constexpr std::size_t kPoolAlignment = 64;
+// What a guarded block of a pool has around it.
+constexpr std::size_t kMaxCanaryBytes = kPoolAlignment + 16;
+
+PartPointer build_pool(const Site& site) {
+    const PoolOptions options{.block_bytes = kPoolBlockBytes,
+                              .alignment = kPoolAlignment,
+                              .max_blocks = site.bytes / kPoolBlockBytes};
+    if (site.upstreams.empty()) return hold(PoolAllocator::create(options));
+    return hold(PoolAllocator::create_on(*site.upstreams[0], options));
+}
+
+template <auto kEnd>
+PartPointer build_end(const Site& site) {
+    class Holder final : public Part {
+    public:
+        explicit Holder(TwoEndedStack stack) : stack_(std::move(stack)) {}
+        [[nodiscard]] MemoryResource& resource() override { return (stack_.*kEnd)(); }
+
+    private:
+        TwoEndedStack stack_;
+    };
+    auto stack = site.upstreams.empty() ? TwoEndedStack::create({.max_bytes = site.bytes})
+                                        : TwoEndedStack::create_on(*site.upstreams[0], site.bytes);
+    if (!stack) return nullptr;
+    return std::make_unique<Holder>(*std::move(stack));
+}
+
 // A new strategy is one line here.
 const std::array kRecipes = {
     Recipe{.name = "fallback",
            .build = build_fallback,
            .least_upstreams = 1,
            .most_upstreams = 3,
-           .passes_on = true},
+           .passes_on = true,
+           .listed = false},
     Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
+    Recipe{.name = "guarded_checked",
+           .build = build_guarded<HardeningTier::checked>,
+           .least_upstreams = 1,
+           .passes_on = true,
+           .added_bytes = kMaxCanaryBytes,
+           .listed = false},
+    Recipe{.name = "guarded_hardened",
+           .build = build_guarded<HardeningTier::hardened>,
+           .least_upstreams = 1,
+           .passes_on = true,
+           .added_bytes = kMaxCanaryBytes,
+           .listed = false},
     Recipe{.name = "huge", .build = build_usual<HugePageArena>},
     Recipe{.name = "partition", .build = build_partition},
-    Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
+    Recipe{.name = "pool",
+           .build = build_pool,
+           .traits = {.max_size = kPoolBlockBytes, .max_alignment = kPoolAlignment}},
+    Recipe{.name = "small",
+           .build = build_usual<SmallObjectAllocator>,
+           .traits = {.keeps_seal = false},
+           .listed = false},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
     Recipe{.name = "system", .build = build_system, .most_upstreams = 0},
     Recipe{.name = "tlsf", .build = build_usual<TlsfAllocator>},
-    Recipe{.name = "tagged", .build = build_tagged, .least_upstreams = 1, .passes_on = true},
+    Recipe{.name = "tagged", .build = build_tagged, .least_upstreams = 1, .passes_on = true, .listed = false},
+    Recipe{
+        .name = "two_ended_back", .build = build_end<&TwoEndedStack::back>, .traits = {.newest_only = true}},
+    Recipe{.name = "two_ended_front",
+           .build = build_end<&TwoEndedStack::front>,
+           .traits = {.newest_only = true}},
 };
 
 // Chains worth a name of their own, beside those that follow from the recipes.
-constexpr std::array<std::string_view, 5> kChosen = {
+constexpr std::array<std::string_view, 6> kChosen = {
     "frame(stack(frame))",           "fallback(frame,system)",
     "fallback(stack,frame)",         "tagged(fallback(frame,system))",
-    "stack(tagged(tagged(system)))",
+    "stack(tagged(tagged(system)))", "guarded_checked(pool)",
 };
 
 const Recipe* find_recipe(std::string_view name) {
@@ -90,7 +155,8 @@ const Recipe* find_recipe(std::string_view name) {
 // Reads a composition from front to back and builds it from the inside out.
 class Builder {
 public:
-    Builder(std::string_view text, std::vector<PartPointer>& parts) : rest_(text), parts_(parts) {}
+    Builder(std::string_view text, std::vector<PartPointer>& parts, std::vector<std::string>& names)
+        : rest_(text), parts_(parts), names_(names) {}
 
     // The traits of what stands on top, or nothing where the text or a part of it is no good.
     std::optional<Traits> build(std::size_t bytes) {
@@ -107,9 +173,10 @@ private:
         if (skip('(')) {
             do {
                 // What is below serves a block for what is on top, and what that needs beside its bytes.
-                const auto below = read_one(recipe->passes_on ? bytes : 2 * bytes);
+                auto below = read_one(recipe->passes_on ? bytes : 2 * bytes);
                 if (!below || !can_carry(*below, *recipe, bytes)) return std::nullopt;
                 upstreams.push_back(&parts_.back()->resource());
+                if (below->max_size != SIZE_MAX) below->max_size -= recipe->added_bytes;
                 if (recipe->passes_on) traits = both(traits, *below);
             } while (skip(','));
             if (!skip(')')) return std::nullopt;
@@ -118,6 +185,7 @@ private:
             return std::nullopt;
         PartPointer part = recipe->build({.bytes = bytes, .upstreams = upstreams});
         if (part == nullptr) return std::nullopt;
+        if (recipe->listed) names_.emplace_back(part->resource().info().name);
         parts_.push_back(std::move(part));
         return traits;
     }
@@ -131,7 +199,8 @@ private:
         return {.newest_only = one.newest_only || other.newest_only,
                 .bounded = one.bounded && other.bounded,
                 .max_size = std::min(one.max_size, other.max_size),
-                .max_alignment = std::min(one.max_alignment, other.max_alignment)};
+                .max_alignment = std::min(one.max_alignment, other.max_alignment),
+                .keeps_seal = one.keeps_seal && other.keeps_seal};
     }
 
     std::string_view read_name() {
@@ -149,6 +218,7 @@ private:
 
     std::string_view rest_;
     std::vector<PartPointer>& parts_;
+    std::vector<std::string>& names_;
 };
 
 // Writes a random composition whose top can carry what is asked of it.
@@ -174,7 +244,7 @@ std::string write_random(Random& random, int levels, bool any_order) {
 }  // namespace
 
 Composition::Composition(std::string_view text, std::size_t bytes, WhenRefused when_refused) {
-    const auto traits = Builder(text, parts_).build(bytes);
+    const auto traits = Builder(text, parts_, listed_names_).build(bytes);
     if (traits) {
         traits_ = *traits;
         return;

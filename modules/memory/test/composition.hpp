@@ -27,6 +27,8 @@ struct Traits {
     bool bounded = true;
     std::size_t max_size = ~std::size_t{0};
     std::size_t max_alignment = 4096;
+    // Neither takes memory from the system nor gives any back under a seal.
+    bool keeps_seal = true;
 };
 
 // One resource of a composition, of whatever type, at an address that does not change.
@@ -54,6 +56,10 @@ struct Recipe {
     Traits traits = {};
     // Its blocks are those of its upstreams, so that their traits are its own too.
     bool passes_on = false;
+    // The most that it asks of its upstream beyond what was asked of itself.
+    std::size_t added_bytes = 0;
+    // Has an entry of its own in the registry of blocks.
+    bool listed = true;
     // Takes several blocks from its upstream and returns them in any order: not for a stack.
     bool many_blocks = false;
 };
@@ -104,6 +110,8 @@ public:
     [[nodiscard]] bool is_built() const { return !parts_.empty(); }
     [[nodiscard]] MemoryResource& resource() { return parts_.back()->resource(); }
     [[nodiscard]] const Traits& traits() const { return traits_; }
+    // The names under which its parts are in the registry of blocks.
+    [[nodiscard]] const std::vector<std::string>& listed_names() const { return listed_names_; }
     // What a model may ask of it.
     [[nodiscard]] ResourceModel::Limits limits() const;
 
@@ -111,6 +119,7 @@ private:
     // Upstreams stand before those that sit on them.
     std::vector<PartPointer> parts_;
     Traits traits_;
+    std::vector<std::string> listed_names_;
 };
 
 // Every recipe alone or on others, and the hand-picked chains: what each contract test runs with.

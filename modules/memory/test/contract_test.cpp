@@ -3,8 +3,12 @@
 #include "composition.hpp"
 #include "resource_model.hpp"
 
+#include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/seal.hpp>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -101,6 +105,69 @@ TEST_P(Contract, EachIsEqualToItselfOnly) {
     EXPECT_TRUE(resource().is_equal(resource()));
     EXPECT_FALSE(resource().is_equal(other.resource()));
     EXPECT_FALSE(resource().info().name.empty());
+}
+
+TEST_P(Contract, ItsPartsAreListed) {
+    std::vector<ouro::BlockInfo> blocks(ouro::kMaxListedBlocks);
+    blocks.resize(std::min(ouro::snapshot_blocks(blocks), blocks.size()));
+    for (const std::string& name : built_.listed_names()) {
+        const auto found =
+            std::ranges::find_if(blocks, [&](const ouro::BlockInfo& block) { return block.name() == name; });
+        EXPECT_NE(found, blocks.end()) << name;
+    }
+}
+
+TEST_P(Contract, MarksFreeWhatCameAfterThem) {
+    const std::size_t size = std::min<std::size_t>(100, built_.traits().max_size);
+    const auto kept = resource().allocate(size, 16);
+    ASSERT_TRUE(kept);
+    std::memset(kept->data, 42, size);
+    const auto before = resource().stats();
+    const auto mark = resource().place_mark();
+    if (!mark) {
+        EXPECT_EQ(mark.status(), Status::not_supported);
+        return resource().deallocate({kept->data, size}, 16);
+    }
+    for (int i = 0; i < 100; ++i)
+        ASSERT_TRUE(resource().allocate(size, 16));
+    EXPECT_GT(resource().stats().live_bytes, before.live_bytes);
+    resource().free_since(*mark);
+    EXPECT_EQ(resource().stats().live_bytes, before.live_bytes);
+    EXPECT_EQ(resource().stats().live_blocks, before.live_blocks);
+    EXPECT_EQ(resource().check(), Status::ok);
+    EXPECT_EQ(std::count(kept->data, kept->data + size, std::byte{42}), static_cast<std::ptrdiff_t>(size));
+    resource().deallocate({kept->data, size}, 16);
+}
+
+TEST_P(Contract, ASealIsKept) {
+    if (!built_.traits().keeps_seal) return;
+    const std::size_t size = std::min<std::size_t>(65536, built_.traits().max_size);
+    std::vector<MemoryBlock> blocks;
+    for (int i = 0; i < 8; ++i) {
+        const auto block = resource().allocate(size, 16);
+        ASSERT_TRUE(block);
+        blocks.push_back(*block);
+    }
+    const std::size_t committed = resource().stats().committed_bytes;
+    const ouro::SealScope sealed;
+    for (; !blocks.empty(); blocks.pop_back())
+        resource().deallocate(blocks.back(), 16);
+    Status status = Status::ok;
+    while (status == Status::ok) {
+        const auto block = resource().allocate(size, 16);
+        status = block.status();
+        if (block) blocks.push_back(*block);
+    }
+    EXPECT_TRUE(status == Status::sealed || status == Status::capacity_exhausted)
+        << ouro::status_name(status);
+    // What was there before the seal is there again, where freeing gives anything back.
+    if (resource().info().frees_blocks) {
+        EXPECT_GE(blocks.size(), 8U);
+    }
+    EXPECT_LE(resource().stats().committed_bytes, committed);
+    EXPECT_EQ(resource().check(), Status::ok);
+    for (; !blocks.empty(); blocks.pop_back())
+        resource().deallocate(blocks.back(), 16);
 }
 
 void drive_with_random_calls(const std::string& text, std::uint64_t seed, int steps) {

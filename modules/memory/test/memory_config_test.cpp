@@ -28,18 +28,17 @@ TEST(MemoryConfig, TheDefaultsAreValid) {
 TEST(MemoryConfig, ReadsEveryKey) {
     MemoryConfig config;
     ASSERT_TRUE(
-        parse_config("small_limit_bytes=1024, thread_cache_bytes=2m;system_cache_bytes=8M\n"
+        parse_config("heap_max_bytes=1024M, purge_threshold_bytes=2m;system_cache_bytes=8M\n"
                      "# half of what the machine has\n"
-                     "budget_bytes=2G numa=off\tguard_sampling=5000 # rarely\r\n"
-                     "purge_delay_ms=0 huge_pages=reserved",
+                     "budget_bytes=2G numa=local\tguard_sampling=5000 # rarely\r\n"
+                     "huge_pages=reserved",
                      config));
-    EXPECT_EQ(config.small_limit_bytes, 1024U);
-    EXPECT_EQ(config.thread_cache_bytes, std::size_t{2} << 20);
+    EXPECT_EQ(config.heap_max_bytes, std::size_t{1} << 30);
+    EXPECT_EQ(config.purge_threshold_bytes, std::size_t{2} << 20);
     EXPECT_EQ(config.system_cache_bytes, std::size_t{8} << 20);
     EXPECT_EQ(config.budget_bytes, std::size_t{2} << 30);
-    EXPECT_EQ(config.numa, NumaPolicy::off);
+    EXPECT_EQ(config.numa, NumaPolicy::local);
     EXPECT_EQ(config.guard_sampling, 5000U);
-    EXPECT_EQ(config.purge_delay_ms, 0U);
     EXPECT_EQ(config.huge_pages, HugePagePolicy::reserved);
 }
 
@@ -65,14 +64,14 @@ TEST(MemoryConfig, MistakesAreNamedAndChangeNothing) {
          "guard_sampling cannot be '-1'; it must be a number from 0 to 1000000000"},
         {"guard_sampling=1k", Status::bad_argument,
          "guard_sampling cannot be '1k'; it must be a number from 0 to 1000000000"},
-        {"small_limit_bytes=K", Status::bad_argument,
-         "small_limit_bytes cannot be 'K'; it must be a size from 256 to 64K"},
-        {"small_limit_bytes=255", Status::out_of_range,
-         "small_limit_bytes cannot be '255'; it must be a size from 256 to 64K"},
-        {"small_limit_bytes=99999999999999999999999", Status::out_of_range,
-         "small_limit_bytes cannot be '99999999999999999999999'; it must be a size from 256 to 64K"},
-        {"thread_cache_bytes=99999999999999999G", Status::out_of_range,
-         "thread_cache_bytes cannot be '99999999999999999G'; it must be a size from 0 to 256M"},
+        {"system_cache_bytes=K", Status::bad_argument,
+         "system_cache_bytes cannot be 'K'; it must be a size from 0 to 1G"},
+        {"heap_max_bytes=255", Status::out_of_range,
+         "heap_max_bytes cannot be '255'; it must be a size from 1M"},
+        {"system_cache_bytes=99999999999999999999999", Status::out_of_range,
+         "system_cache_bytes cannot be '99999999999999999999999'; it must be a size from 0 to 1G"},
+        {"purge_threshold_bytes=99999999999999999G", Status::out_of_range,
+         "purge_threshold_bytes cannot be '99999999999999999G'; it must be a size from 0 to 64G"},
         {"budget_bytes=100", Status::out_of_range, "budget_bytes must be 0, or a size from 1M"},
         {"budget_bytes=1M system_cache_bytes=2M", Status::out_of_range,
          "system_cache_bytes must be at most budget_bytes"},
@@ -81,7 +80,7 @@ TEST(MemoryConfig, MistakesAreNamedAndChangeNothing) {
         SCOPED_TRACE(mistake.text);
         MemoryConfig config;
         ConfigProblem problem;
-        const std::string text = std::string("purge_delay_ms=5 ") + mistake.text;
+        const std::string text = std::string("guard_sampling=5 ") + mistake.text;
         EXPECT_EQ(parse_config(text, config, &problem).status(), mistake.status);
         EXPECT_EQ(problem.status, mistake.status);
         EXPECT_EQ(text_of(problem), mistake.message);
@@ -94,8 +93,8 @@ TEST(MemoryConfig, AnUnknownKeyIsToldTheKnownOnes) {
     ConfigProblem problem;
     EXPECT_EQ(parse_config("small_limit=1", config, &problem).status(), Status::not_found);
     EXPECT_EQ(text_of(problem),
-              "there is no setting 'small_limit'; there are small_limit_bytes, thread_cache_bytes, "
-              "system_cache_bytes, budget_bytes, numa, guard_sampling, purge_delay_ms, huge_pages");
+              "there is no setting 'small_limit'; there are heap_max_bytes, purge_threshold_bytes, "
+              "system_cache_bytes, budget_bytes, numa, guard_sampling, huge_pages");
     EXPECT_EQ(parse_config("=1", config).status(), Status::not_found);
 }
 
@@ -106,13 +105,13 @@ TEST(MemoryConfig, ValuesSetByCodeAreValidatedToo) {
     EXPECT_EQ(validate(config, &problem).status(), Status::out_of_range);
     EXPECT_EQ(problem.key, "numa");
     config = {};
-    config.small_limit_bytes = 1;
+    config.heap_max_bytes = 1;
     EXPECT_EQ(validate(config).status(), Status::out_of_range);
 }
 
 TEST(MemoryConfig, ItsDescriptionReadsBackAsItself) {
     MemoryConfig config;
-    ASSERT_TRUE(parse_config("small_limit_bytes=768 huge_pages=transparent guard_sampling=17", config));
+    ASSERT_TRUE(parse_config("heap_max_bytes=768M huge_pages=transparent guard_sampling=17", config));
     std::array<char, 2048> text{};
     const std::size_t length = describe_config(config, text);
     ASSERT_LT(length, text.size());
@@ -128,7 +127,7 @@ TEST(MemoryConfig, TextIsCutWhereItDoesNotFit) {
     text.fill('!');
     const std::size_t length = ouro::describe_config({}, text);
     EXPECT_GT(length, text.size());
-    EXPECT_STREQ(text.data(), "small_lim");
+    EXPECT_STREQ(text.data(), "heap_max_");
     EXPECT_EQ(ouro::describe_config({}, {}), length);
 }
 

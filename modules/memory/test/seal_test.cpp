@@ -1,6 +1,10 @@
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/stack_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
+
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -67,6 +71,72 @@ TEST(Seal, KeepsWhatAFrameWouldGiveBack) {
     for (int i = 0; i < 10; ++i)
         frame->reset();
     EXPECT_EQ(frame->committed_bytes(), 0U);
+}
+
+TEST(Seal, TheSystemAllocatorKeepsMoreThanItsCache) {
+    auto system = ouro::SystemAllocator::create({.cache_bytes = 0});
+    ASSERT_TRUE(system);
+    std::vector<ouro::MemoryBlock> blocks;
+    for (int i = 0; i < 40; ++i) {
+        const auto block = system->allocate(65536);
+        ASSERT_TRUE(block);
+        blocks.push_back(*block);
+    }
+    const std::size_t committed = system->stats().committed_bytes;
+    {
+        const SealScope sealed;
+        for (const auto& block : blocks)
+            system->deallocate(block);
+        blocks.clear();
+        EXPECT_EQ(system->trim(), 0U);
+        EXPECT_EQ(system->stats().committed_bytes, committed);
+        EXPECT_EQ(system->stats().live_bytes, 0U);
+        EXPECT_EQ(system->check(), Status::ok);
+        // In other sizes too, as parts of what there is.
+        for (int i = 0; i < 80; ++i) {
+            const auto block = system->allocate(32768);
+            ASSERT_TRUE(block);
+            blocks.push_back(*block);
+        }
+        EXPECT_EQ(system->allocate(4096).status(), Status::sealed);
+        EXPECT_EQ(system->try_resize(blocks.back(), 65536).status(), Status::sealed);
+        const auto shrunk = system->try_resize(blocks.back(), 16384);
+        ASSERT_TRUE(shrunk);
+        blocks.back() = *shrunk;
+        EXPECT_TRUE(system->allocate(16384));
+        EXPECT_EQ(system->check(), Status::ok);
+    }
+    for (const auto& block : blocks)
+        system->deallocate(block);
+    EXPECT_EQ(system->check(), Status::ok);
+    EXPECT_EQ(system->stats().committed_bytes, 16384U);
+}
+
+TEST(Seal, APartitionKeepsTheMemoryOfLargeBlocks) {
+    const ouro::PartitionOptions part{.max_bytes = kBytes};
+    auto set = ouro::PartitionAllocator::create({.partitions = {&part, 1}});
+    ASSERT_TRUE(set);
+    ouro::Partition& heap = (*set)[0];
+    const auto block = heap.allocate(200'000);
+    ASSERT_TRUE(block);
+    const std::size_t committed = heap.stats().committed_bytes;
+    {
+        const SealScope sealed;
+        heap.deallocate(*block);
+        EXPECT_EQ(heap.stats().committed_bytes, committed);
+        EXPECT_EQ(heap.trim(), 0U);
+        EXPECT_EQ(heap.check(), Status::ok);
+        EXPECT_EQ(heap.allocate(300'000).status(), Status::sealed);
+        const auto small = heap.allocate(100);
+        const auto large = heap.allocate(100'000);
+        ASSERT_TRUE(small && large);
+        EXPECT_EQ(heap.check(), Status::ok);
+        heap.deallocate(*large);
+        heap.deallocate(*small);
+        EXPECT_EQ(heap.check(), Status::ok);
+    }
+    EXPECT_TRUE(heap.allocate(300'000));
+    EXPECT_EQ(heap.check(), Status::ok);
 }
 
 TEST(Seal, ScopesLeaveAnEarlierSealAlone) {

@@ -190,4 +190,32 @@ TEST(TaggedOnAFrame, AResetIsTold) {
     EXPECT_FALSE(tagged.info().frees_blocks);
 }
 
+TEST(TaggedAllocator, CountsStayExactThroughResizesAndMarks) {
+    auto frame = ouro::FrameAllocator::create({.max_bytes = std::size_t{1} << 20});
+    ASSERT_TRUE(frame);
+    ouro::TaggedAllocator parent(*frame, {.name = "parent", .budget_bytes = 1000});
+    ouro::TaggedAllocator tagged(parent, {.name = "child"});
+    const auto first = tagged.allocate(100);
+    ASSERT_TRUE(first);
+    const auto mark = tagged.place_mark();
+    ASSERT_TRUE(mark);
+    const auto second = tagged.allocate(100);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(tagged.try_resize(*second, 2000).status(), ouro::Status::budget_exceeded);
+    EXPECT_EQ(tagged.try_resize(*first, 200).status(), ouro::Status::capacity_exhausted);
+    const auto grown = tagged.try_resize(*second, 300);
+    ASSERT_TRUE(grown);
+    EXPECT_EQ(grown->data, second->data);
+    EXPECT_EQ(tagged.counts().live_bytes, 400U);
+    EXPECT_EQ(parent.counts().live_bytes, 400U);
+    EXPECT_EQ(tagged.counts().failures, 0U);
+    tagged.free_since(*mark);
+    for (const ouro::TaggedAllocator* each : {&tagged, &parent}) {
+        EXPECT_EQ(each->counts().live_bytes, 100U);
+        EXPECT_EQ(each->counts().live_blocks, 1U);
+        EXPECT_EQ(each->counts().peak_bytes, 400U);
+        EXPECT_EQ(each->check(), ouro::Status::ok);
+    }
+}
+
 }  // namespace

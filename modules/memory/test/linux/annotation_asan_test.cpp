@@ -1,9 +1,12 @@
-// AddressSanitizer knows what frames and stacks hand out. Built with it only.
+// AddressSanitizer knows what frames, stacks, pools and heaps hand out. Built with it only.
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/pool_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
+#include <ouro/memory/tlsf_allocator.hpp>
 
 #include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +66,54 @@ TEST(AnnotationAsan, AStackIsForbiddenAboveItsTop) {
     touch(low->data);
     stack->deallocate(*low, 128);
     EXPECT_DEATH(touch(low->data), kReport);
+}
+
+TEST(AnnotationAsan, AFreeBlockOfAPoolIsForbidden) {
+    auto pool = ouro::PoolAllocator::create({.block_bytes = 64, .max_blocks = 10'000});
+    ASSERT_TRUE(pool);
+    // More than the pool keeps at hand, so that some lie on its list.
+    std::vector<ouro::MemoryBlock> blocks;
+    for (int i = 0; i < 1000; ++i) {
+        const auto block = pool->allocate(64);
+        ASSERT_TRUE(block);
+        touch(block->data + 63);
+        blocks.push_back(*block);
+    }
+    EXPECT_DEATH(touch(blocks.back().end()), kReport);
+    for (const auto& block : blocks)
+        pool->deallocate(block);
+    // In the magazine every byte is forbidden, on the list all but the link.
+    EXPECT_DEATH(touch(blocks.back().data), kReport);
+    EXPECT_DEATH(touch(blocks.front().data + 16), kReport);
+    EXPECT_EQ(pool->check(), ouro::Status::ok);
+    pool->trim();
+    for (int i = 0; i < 1000; ++i) {
+        const auto block = pool->allocate(64);
+        ASSERT_TRUE(block);
+        std::memset(block->data, 1, block->size);
+    }
+    pool->reset();
+    EXPECT_DEATH(touch(blocks.front().data), kReport);
+}
+
+TEST(AnnotationAsan, AFreeBlockOfAHeapIsForbidden) {
+    auto heap = ouro::TlsfAllocator::create({.max_bytes = std::size_t{1} << 24});
+    ASSERT_TRUE(heap);
+    const auto small = heap->allocate(64);
+    const auto large = heap->allocate(10'000);
+    const auto last = heap->allocate(64);
+    ASSERT_TRUE(small && large && last);
+    touch(large->data);
+    touch(large->end() - 1);
+    EXPECT_DEATH(touch(last->end()), kReport);
+    heap->deallocate(*small);
+    EXPECT_DEATH(touch(small->data), kReport);
+    const auto shrunk = heap->reallocate(*large, 5000);
+    ASSERT_TRUE(shrunk);
+    EXPECT_DEATH(touch(large->end() - 1), kReport);
+    heap->deallocate(*shrunk);
+    EXPECT_DEATH(touch(large->data + 100), kReport);
+    EXPECT_EQ(heap->check(), ouro::Status::ok);
 }
 
 TEST(AnnotationAsan, TheEndOfAnAllocatorForbidsNothingToTheNext) {

@@ -14,13 +14,13 @@ TEST(ConfigEnvironment, IsReadWhenItIsSet) {
     ASSERT_EQ(::unsetenv("OURO_MEMORY_TEST"), 0);
     EXPECT_TRUE(read_config_from_environment(config, nullptr, "OURO_MEMORY_TEST"));
     EXPECT_EQ(config, MemoryConfig{});
-    ASSERT_EQ(::setenv("OURO_MEMORY_TEST", "purge_delay_ms=7", 1), 0);
+    ASSERT_EQ(::setenv("OURO_MEMORY_TEST", "guard_sampling=7", 1), 0);
     EXPECT_TRUE(read_config_from_environment(config, nullptr, "OURO_MEMORY_TEST"));
-    EXPECT_EQ(config.purge_delay_ms, 7U);
-    ASSERT_EQ(::setenv("OURO_MEMORY_TEST", "purge_delay_ms=soon", 1), 0);
+    EXPECT_EQ(config.guard_sampling, 7U);
+    ASSERT_EQ(::setenv("OURO_MEMORY_TEST", "guard_sampling=soon", 1), 0);
     EXPECT_EQ(read_config_from_environment(config, nullptr, "OURO_MEMORY_TEST").status(),
               Status::bad_argument);
-    EXPECT_EQ(config.purge_delay_ms, 7U);
+    EXPECT_EQ(config.guard_sampling, 7U);
     ASSERT_EQ(::unsetenv("OURO_MEMORY_TEST"), 0);
 }
 

@@ -40,6 +40,14 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
+    // By its owner, or not at all.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    // With one link only: several do not free in the order of the chain's ages.
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
+    void free_since(ResourceMark mark) noexcept override;
+
     [[nodiscard]] std::span<MemoryResource* const> links() const noexcept { return {links_.data(), count_}; }
     // The link whose block this is, or null.
     [[nodiscard]] MemoryResource* owner_of(const void* address) const noexcept;

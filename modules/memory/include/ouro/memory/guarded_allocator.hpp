@@ -55,6 +55,17 @@ public:
         std::size_t alignment = kDefaultAlignment) noexcept override {
         return core_.reallocate(block, new_size, alignment);
     }
+    // As the upstream, with the bytes that are watched moved to the new end; never for blocks with pages of
+    // their own.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size,
+        std::size_t alignment = kDefaultAlignment) noexcept override {
+        return core_.try_resize(block, new_size, alignment);
+    }
+    // As the upstream, after a last look at the blocks that go. not_supported with guard pages, whose blocks
+    // are not the upstream's.
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override { return core_.place_mark(); }
+    void free_since(ResourceMark mark) noexcept override { core_.free_since(mark); }
 
     [[nodiscard]] bool owns(const void* address) const noexcept override { return core_.owns(address); }
     [[nodiscard]] ResourceInfo info() const noexcept override { return core_.info(); }
@@ -107,6 +118,13 @@ public:
         std::size_t alignment = kDefaultAlignment) noexcept override {
         return upstream_->reallocate(block, new_size, alignment);
     }
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size,
+        std::size_t alignment = kDefaultAlignment) noexcept override {
+        return upstream_->try_resize(block, new_size, alignment);
+    }
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override { return upstream_->place_mark(); }
+    void free_since(ResourceMark mark) noexcept override { upstream_->free_since(mark); }
 
     // Blocks are the upstream's: it may take them back, and so may whoever else stands on it without tier.
     [[nodiscard]] bool is_equal(const MemoryResource& other) const noexcept override {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/os/huge_pages.hpp>
 
 #include <array>
@@ -23,6 +25,7 @@ class HugePageArena final : public MemoryResource {
 public:
     struct Options {
         const char* name = "huge pages";
+        Tag tag = {};
         // The most it will ever take, in whole huge pages.
         std::size_t max_bytes = std::size_t{1} << 30;
         // What to take at once, and what to take at least when more is needed. With initial_bytes =
@@ -68,6 +71,7 @@ public:
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        note_allocation();
         const std::uintptr_t start = (cursor_ + (alignment - 1)) & ~(alignment - 1);
         const bool fits = start >= cursor_ && start <= limit_ && size <= limit_ - start;
         if (check_allocation(size, alignment) == Status::ok && fits) [[likely]] {
@@ -87,14 +91,22 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
+    // Any block can become smaller; only the newest can grow, within its chunk.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
     // Frees everything and keeps the chunks for what comes next.
     void reset() noexcept { rewind({}); }
 
     [[nodiscard]] Marker mark() const noexcept;
     // Requires: the arena has not been reset or rewound below the marker since (assert).
     void rewind(Marker marker) noexcept;
+    // The same for those who see the contract only.
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
+    void free_since(ResourceMark mark) noexcept override;
 
-    // Returns the chunks that hold nothing to the system; returns how many bytes that were.
+    // Returns the chunks that hold nothing to the system; returns how many bytes that were. None under a
+    // seal.
     std::size_t trim() noexcept;
 
     [[nodiscard]] Report report() const noexcept;
@@ -141,6 +153,8 @@ private:
     void move_into(std::uint32_t index) noexcept;
     void release_chunk(const Chunk& chunk) noexcept;
     void release_all() noexcept;
+    // Brings the registry of blocks up to date.
+    void publish() noexcept;
     void take_from(HugePageArena& other) noexcept;
 
     std::uintptr_t cursor_ = 0;
@@ -159,6 +173,7 @@ private:
     Options options_;
     std::size_t max_bytes_ = 0;
     std::array<Chunk, kMaxChunks> chunks_{};
+    BlockRegistration listing_;
 };
 
 }  // namespace ouro

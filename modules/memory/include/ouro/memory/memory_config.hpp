@@ -23,7 +23,7 @@ inline constexpr bool kHugePagesByDefault = OURO_HUGE_PAGES != 0;
 enum class NumaPolicy : std::uint8_t {
     // The system decides.
     off,
-    // Each thread's memory comes from the node that it runs on.
+    // What a thread places for itself comes from the node that it runs on; see place_for_this_thread.
     local,
 };
 
@@ -35,20 +35,19 @@ enum class HugePagePolicy : std::uint8_t {
     reserved,
 };
 
-// Read once at the start, and given to what is created then.
+// Read once at the start, and given to what is created then by the functions of memory_options.hpp.
 struct MemoryConfig {
-    // Larger requests leave the size classes and take pages of their own.
-    std::size_t small_limit_bytes = std::size_t{32} << 10;
-    // How much free memory a thread may keep for itself, and the process beyond that.
-    std::size_t thread_cache_bytes = std::size_t{1} << 20;
+    // The most that the heap of small objects can become.
+    std::size_t heap_max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
+    // Free memory above this, beyond as much as is in use, goes back to the system at once.
+    std::size_t purge_threshold_bytes = std::size_t{64} << 20;
+    // How much freed memory a SystemAllocator keeps for the next requests.
     std::size_t system_cache_bytes = std::size_t{16} << 20;
     // What all tagged memory together may use; 0 for no bound.
     std::size_t budget_bytes = 0;
-    NumaPolicy numa = NumaPolicy::local;
+    NumaPolicy numa = NumaPolicy::off;
     // One in so many allocations gets guard pages; 0 for none.
     std::uint32_t guard_sampling = 0;
-    // How long free memory is kept before the system gets it back.
-    std::uint32_t purge_delay_ms = 1000;
     HugePagePolicy huge_pages = kHugePagesByDefault ? HugePagePolicy::transparent : HugePagePolicy::off;
 
     friend bool operator==(const MemoryConfig&, const MemoryConfig&) noexcept = default;

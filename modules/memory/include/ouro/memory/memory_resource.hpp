@@ -5,6 +5,7 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,8 +45,29 @@ struct ResourceInfo {
 // Where a resource stood when it was asked: what was allocated since can be freed at once. The words mean
 // something to that resource only.
 struct ResourceMark {
+    // What a decorator must know beside the mark of the resource below it.
+    struct Level {
+        std::size_t bytes = 0;
+        std::uint64_t blocks = 0;
+    };
+    static constexpr std::size_t kMaxLevels = 3;
+
+    // Adds a decorator's own part; false when there are too many of them on top of each other.
+    [[nodiscard]] constexpr bool push(Level level) noexcept {
+        if (level_count == kMaxLevels) return false;
+        levels[level_count++] = level;
+        return true;
+    }
+    // Takes the part off again that was added last. Requires: there is one (assert).
+    constexpr Level pop() noexcept {
+        OURO_ASSERT(level_count != 0, "the mark is of another resource");
+        return levels[--level_count];
+    }
+
     std::size_t used_bytes = 0;
     std::size_t live_blocks = 0;
+    std::array<Level, kMaxLevels> levels{};
+    std::size_t level_count = 0;
 };
 
 // What a resource has done and holds. Exact at the moment of the call when no other thread uses the resource.
@@ -111,7 +133,8 @@ public:
         return Status::not_supported;
     }
 
-    // A mark for free_since. Fails with not_supported where blocks are not freed in the order of their ages.
+    // A mark for free_since. Fails with not_supported where blocks are not freed in the order of their ages,
+    // and with capacity_exhausted where too many decorators stand on each other.
     [[nodiscard]] virtual Expected<ResourceMark> place_mark() noexcept { return Status::not_supported; }
 
     // Frees all that was allocated since the mark was placed. Requires: a mark of this resource, which has

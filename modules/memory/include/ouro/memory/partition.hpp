@@ -1,6 +1,8 @@
 #pragma once
 
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/partition_span.hpp>
 
 #include <array>
@@ -24,6 +26,7 @@ enum class PartitionGuards : std::uint8_t {
 
 struct PartitionOptions {
     const char* name = "partition";
+    Tag tag = {};
     // Addresses of its own, in whole spans.
     std::size_t max_bytes = std::size_t{1} << (sizeof(void*) == 8 ? 30 : 23);
     PartitionGuards guards = PartitionGuards::none;
@@ -47,6 +50,7 @@ public:
     // Beside what the contract says, fails with too_many_mappings where guards need them.
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        note_allocation();
         if (size - 1 < partition::kMaxSlotBytes && alignment <= partition::kSlotUnit &&
             is_alignment(alignment) && !is_locked_) [[likely]] {
             const std::uint32_t index = partition::class_of(size);
@@ -72,7 +76,12 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
-    // Gives back the memory of every span without a block in use, and returns how many bytes that were.
+    // Slots within their size, large blocks by whole pages.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    // Gives back the memory of every span without a block in use, and returns how many bytes that were. None
+    // under a seal.
     std::size_t trim() noexcept;
 
     // The addresses that belong to this partition alone.
@@ -160,8 +169,17 @@ private:
     void claim_run(std::uint32_t first, std::size_t count) noexcept;
     void release_run(std::uint32_t first, std::size_t count) noexcept;
 
+    // Memory for at least so many bytes at the front of a run of unused spans; returns for how many.
+    [[nodiscard]] Expected<std::size_t> commit_run(std::uint32_t first, std::size_t bytes) noexcept;
     [[nodiscard]] Status commit(MemoryBlock block) noexcept;
     [[nodiscard]] Status decommit(MemoryBlock block) noexcept;
+    void give_back(MemoryBlock pages) noexcept;
+    // Leaves the memory of a freed large block with its spans. Requires: no guards.
+    void keep_memory(partition::Span& span, std::size_t bytes) noexcept;
+    // Gives back what was kept so.
+    void drop_kept() noexcept;
+    // Brings the registry of blocks up to date.
+    void publish() noexcept { listing_.update_silently(committed_bytes_, live_bytes_, peak_bytes_); }
     // Gives memory back until so many empty spans are left.
     void drop_empty_spans(std::size_t kept) noexcept;
     // Frees the addresses and memory of all spans without a block in use; false when there was none.
@@ -201,7 +219,10 @@ private:
     std::size_t empty_count_ = 0;
     std::size_t keep_empty_count_;
     std::size_t committed_bytes_ = 0;
+    // The part of it that unused spans have.
+    std::size_t kept_bytes_ = 0;
     std::uint64_t failures_ = 0;
+    BlockRegistration listing_;
     std::span<std::uint64_t> unused_spans_;
     const char* name_;
     mutable std::atomic<std::uint32_t> lock_word_{0};

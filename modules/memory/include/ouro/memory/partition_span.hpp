@@ -84,6 +84,8 @@ struct alignas(64) Span {
     bool is_listed;
     std::size_t block_offset;
     std::size_t block_bytes;
+    // Of an unused span: how many bytes at its front still have memory, because it was freed under a seal.
+    std::size_t kept_bytes;
     // A slot is free here, taken by the program, or in the partition's cache: then it has neither bit.
     Bits free_units;
     Bits taken_units;

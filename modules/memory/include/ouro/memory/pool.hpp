@@ -36,6 +36,7 @@ class Pool {
 public:
     struct Options {
         const char* name = "objects";
+        Tag tag = {};
         // At most HandleType::kMaxIndex + 1.
         std::size_t max_objects = std::size_t{1} << 20;
         std::size_t initial_objects = 0;
@@ -83,6 +84,7 @@ public:
                 core_.give_back(block->data);
                 return grown;
             }
+            annotate::permit_written({generations_.whole().data, generations_.usable_bytes()});
         }
         T* object =
             std::construct_at(reinterpret_cast<T*>(block->data), std::forward<Arguments>(arguments)...);
@@ -217,6 +219,7 @@ private:
         if (options.max_objects == 0) return Status::zero_size;
         if (options.max_objects - 1 > HandleType::kMaxIndex) return Status::out_of_range;
         const PoolOptions blocks{.name = options.name,
+                                 .tag = options.tag,
                                  .block_bytes = kStride,
                                  .alignment = kAlignment,
                                  .initial_blocks = options.initial_objects,
@@ -226,9 +229,13 @@ private:
         if (!core) return core.status();
         const auto bytes = checked_multiply(options.max_objects, sizeof(Generation));
         if (!bytes) return bytes.status();
-        auto generations = upstream == nullptr ? GrowingRange::reserve({.max_bytes = *bytes})
-                                               : GrowingRange::borrow(*upstream, *bytes);
+        auto generations =
+            upstream == nullptr
+                ? GrowingRange::reserve(
+                      {.max_bytes = *bytes, .name = "generations of objects", .tag = options.tag})
+                : GrowingRange::borrow(*upstream, *bytes, "generations of objects", options.tag);
         if (!generations) return generations.status();
+        annotate::permit_written({generations->whole().data, generations->usable_bytes()});
         // Memory of the system is zero already; that of others is not.
         if (upstream != nullptr) std::fill_n(generations->whole().data, *bytes, std::byte{0});
         return Pool(*std::move(core), *std::move(generations), options.name);

@@ -2,6 +2,7 @@
 
 #include <ouro/memory/detail/thread_mark.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/pool_core.hpp>
 
 #include <atomic>
@@ -65,6 +66,7 @@ public:
 
     // The same without the questions about size and alignment that the caller has no need to ask.
     [[nodiscard]] Expected<MemoryBlock> allocate_block() noexcept {
+        note_allocation();
         OURO_DEBUG_ASSERT(is_owner(), "only the owner's thread allocates from a pool");
         return core_.take();
     }
@@ -77,6 +79,9 @@ public:
 
     // In place, or not at all: every block has the same size.
     [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
     // The calling thread is the owner from now on. Requires: what the owner before did happened before this,

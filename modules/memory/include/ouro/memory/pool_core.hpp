@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/growing_range.hpp>
 #include <ouro/memory/memory_resource.hpp>
 
@@ -12,6 +13,7 @@ namespace ouro {
 
 struct PoolOptions {
     const char* name = "pool";
+    Tag tag = {};
     // Raised to a multiple of the alignment, and to the size of a pointer.
     std::size_t block_bytes = 64;
     // Of every block. Raised to that of a pointer.
@@ -80,6 +82,7 @@ public:
         const std::uint64_t state = state_;
         if ((state & kFullBit) != 0) [[unlikely]]
             return give_back_slow(block);
+        annotate::freed(range_.whole().data, {block, block_bytes_});
         magazine_[count_of(state)] = block;
         state_ = state + 1;
     }
@@ -122,6 +125,7 @@ public:
     [[nodiscard]] Status check() const noexcept;
 
 private:
+    // In free blocks that are on a list, which may be used so far; all else of what is free is forbidden.
     struct Node {
         Node* next;
     };
@@ -172,6 +176,7 @@ private:
     [[nodiscard]] Expected<MemoryBlock> known_block(std::byte* data) const noexcept {
         // Spares the caller the question whether there is a block.
         if (data == nullptr) __builtin_unreachable();
+        annotate::allocated(range_.whole().data, {data, block_bytes_});
         return MemoryBlock{data, block_bytes_};
     }
     [[nodiscard]] std::size_t in_magazine() const noexcept { return count_of(state_); }
@@ -186,6 +191,7 @@ private:
     [[nodiscard]] Status grow() noexcept;
     [[nodiscard]] std::size_t bytes_with(std::size_t blocks) const noexcept;
     void note_usable() noexcept;
+    void publish() noexcept;
     [[nodiscard]] bool wants_trim() const noexcept;
     void cut_free_end() noexcept;
     void note_peak() noexcept;

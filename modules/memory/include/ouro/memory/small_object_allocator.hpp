@@ -53,7 +53,7 @@ public:
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
         note_allocation();
-        if (size - 1 < detail::kLargestTableBytes && is_plain(alignment)) [[likely]] {
+        if (size - 1 < detail::kLargestClassBytes && is_plain(alignment)) [[likely]] {
             const unsigned size_class = plain_class(size, alignment);
             if (detail::ThreadHeap* const heap = detail::noted_heap(id_)) [[likely]] {
                 if (void* const block = heap->pop(size_class)) [[likely]]
@@ -65,7 +65,7 @@ public:
 
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         note_freed(block, alignment);
-        if (block.size - 1 < detail::kLargestTableBytes && is_plain(alignment)) [[likely]] {
+        if (block.size - 1 < detail::kLargestClassBytes && is_plain(alignment)) [[likely]] {
             const unsigned size_class = plain_class(block.size, alignment);
             OURO_DEBUG_ASSERT(block.is_null() || is_of_class(block.data, size_class),
                               "not a block of this heap with this size and alignment");
@@ -112,13 +112,13 @@ public:
     [[nodiscard]] Status check() const noexcept override;
 
 private:
-    // What every class but the first is aligned to.
+    // Whether the size alone decides the class.
     [[nodiscard]] static constexpr bool is_plain(std::size_t alignment) noexcept {
-        return alignment <= kDefaultAlignment && is_alignment(alignment);
+        return alignment <= detail::kClassAlignment && is_alignment(alignment);
     }
-    // Requires: size from 1 to kLargestTableBytes. The first class is aligned to its size only.
+    // Requires: size from 1 to kLargestClassBytes. The first class is aligned to its size only.
     [[nodiscard]] static constexpr unsigned plain_class(std::size_t size, std::size_t alignment) noexcept {
-        return detail::table_class(size < alignment ? alignment : size);
+        return detail::class_of_size(size < alignment ? alignment : size);
     }
 
     // For sanitizers; nothing without them. A pool is known by its core, which does not move.

@@ -50,7 +50,11 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
-    // Gives the kept ranges back now; returns their bytes.
+    // As far as reallocate would do without moving.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    // Gives the kept ranges back now; returns their bytes. None under a seal.
     std::size_t trim() noexcept;
 
     // How large a block of so many bytes is: the same for every size from what was asked to what was given.
@@ -67,6 +71,12 @@ public:
 private:
     static constexpr std::size_t kMaxCached = 16;
 
+    // What is freed under a seal stays, however much that is: noted in the freed pages themselves.
+    struct SealedRange {
+        SealedRange* next;
+        std::size_t bytes;
+    };
+
     // Guarded by the lock.
     struct Books {
         std::size_t live_bytes = 0;
@@ -78,6 +88,8 @@ private:
         std::uint64_t allocations = 0;
         std::uint64_t failures = 0;
         std::size_t cached = 0;
+        // Its bytes count as cached.
+        SealedRange* sealed = nullptr;
         // The oldest first.
         std::array<MemoryBlock, kMaxCached> cache{};
     };
@@ -90,12 +102,16 @@ private:
     [[nodiscard]] MemoryBlock remove_cached(std::size_t index) noexcept;
     [[nodiscard]] bool is_cached(MemoryBlock range) const noexcept;
     [[nodiscard]] bool keep(MemoryBlock range) noexcept;
+    void keep_sealed(MemoryBlock range) noexcept;
+    [[nodiscard]] MemoryBlock take_sealed(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] Expected<MemoryBlock> map_range(std::size_t bytes, std::size_t alignment) noexcept;
     void release_range(MemoryBlock range) noexcept;
     [[nodiscard]] Expected<MemoryBlock> finish(Expected<MemoryBlock> range, std::size_t bytes) noexcept;
     [[nodiscard]] Expected<MemoryBlock> fail(Status status) noexcept;
-    [[nodiscard]] bool shrink_in_place(MemoryBlock range, std::size_t new_bytes) noexcept;
-    [[nodiscard]] bool grow_in_place(MemoryBlock range, std::size_t new_bytes) noexcept;
+    [[nodiscard]] Status change_in_place(MemoryBlock range, std::size_t new_bytes) noexcept;
+    [[nodiscard]] Status shrink_in_place(MemoryBlock range, std::size_t new_bytes) noexcept;
+    [[nodiscard]] Status grow_in_place(MemoryBlock range, std::size_t new_bytes) noexcept;
+    std::size_t release_kept() noexcept;
     void publish() noexcept;
 
     mutable detail::WordLock lock_;

@@ -60,6 +60,15 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
+    // As the resource below. What is refused is not counted as a failure: the block is what it was, and who
+    // then moves it is counted there.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+    // Marks are those of the resource below, with the counts of this one. Freeing to one requires that
+    // nothing older than the mark was freed here since.
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
+    void free_since(ResourceMark mark) noexcept override;
+
     // The live bytes never pass the budget, whatever the number of threads: each request is taken into
     // account before the resource below is asked. A budget below what is live refuses requests until enough
     // was freed. From any thread.
@@ -96,6 +105,10 @@ private:
     static constexpr std::size_t kStatusNumbers = static_cast<std::size_t>(Status::os_error) + 1;
 
     [[nodiscard]] Status admit(std::size_t bytes, std::size_t& sum) noexcept;
+    // Lets the resource below change the block by one of its two functions, and counts what came of it.
+    using Change = Expected<MemoryBlock> (MemoryResource::*)(MemoryBlock, std::size_t, std::size_t) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> change(Change function, MemoryBlock block, std::size_t new_size,
+                                               std::size_t alignment) noexcept;
     [[gnu::cold]] Expected<MemoryBlock> fail(Status status, MemoryBlock old_block, std::size_t size,
                                              std::size_t alignment) noexcept;
 

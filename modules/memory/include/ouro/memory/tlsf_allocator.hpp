@@ -1,7 +1,10 @@
 #pragma once
 
+#include <ouro/memory/annotations.hpp>
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/growing_range.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/tlsf_heap.hpp>
 
 #include <array>
@@ -23,11 +26,13 @@ public:
 
     struct Options {
         const char* name = "tlsf";
+        Tag tag = {};
         std::size_t max_bytes = std::size_t{1} << 30;
         std::size_t commit_step_bytes = std::size_t{1} << 20;
     };
     struct UpstreamOptions {
         const char* name = "tlsf";
+        Tag tag = {};
         // How much to ask the other resource for at once; more where one block needs it.
         std::size_t region_bytes = std::size_t{4} << 20;
     };
@@ -51,22 +56,30 @@ public:
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        note_allocation();
         if (region_count_ == 1) [[likely]] {
             const auto block = regions_[0].heap->allocate(size, alignment);
-            if (block) [[likely]]
+            if (block) [[likely]] {
+                annotate::permit(*block);
                 return block;
+            }
         }
         return allocate_anywhere(size, alignment);
     }
 
     void deallocate(MemoryBlock block,
                     [[maybe_unused]] std::size_t alignment = kDefaultAlignment) noexcept override {
-        if (region_count_ == 1) [[likely]]
-            return regions_[0].heap->deallocate(block);
+        if (region_count_ == 1) [[likely]] {
+            regions_[0].heap->deallocate(block);
+            return annotate::forbid(block);
+        }
         deallocate_anywhere(block);
     }
 
     [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
+
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
     // Memory of the caller to allocate from as well, until it is removed or the allocator ends.
@@ -78,7 +91,7 @@ public:
     [[nodiscard]] std::size_t region_count() const noexcept { return region_count_; }
 
     // Gives back what is not in use: the committed end of its own addresses, empty blocks of the other
-    // resource. Returns how many bytes.
+    // resource. Returns how many bytes; none under a seal.
     std::size_t trim() noexcept;
 
     // How blocks changed their size so far, summed over the regions.
@@ -95,10 +108,12 @@ private:
         TlsfHeap* heap = nullptr;
         MemoryBlock memory;
         Origin origin = Origin::caller;
+        // Its own range lists itself.
+        BlockRegistration listing;
     };
 
-    TlsfAllocator(const char* name, MemoryResource* upstream, std::size_t region_bytes) noexcept
-        : upstream_(upstream), region_bytes_(region_bytes), name_(name) {}
+    TlsfAllocator(const char* name, Tag tag, MemoryResource* upstream, std::size_t region_bytes) noexcept
+        : upstream_(upstream), region_bytes_(region_bytes), name_(name), tag_(tag) {}
 
     [[gnu::noinline]] Expected<MemoryBlock> allocate_anywhere(std::size_t size,
                                                               std::size_t alignment) noexcept;
@@ -113,6 +128,10 @@ private:
     // The region that an address lies in, or null.
     [[nodiscard]] const Region* find(const void* address) const noexcept;
     [[nodiscard]] std::size_t live_bytes() const noexcept;
+    // Brings the registry of blocks up to date.
+    void publish(Region& region) noexcept;
+    // For AddressSanitizer: a block that was this before is that now.
+    static void note_change(MemoryBlock before, MemoryBlock after) noexcept;
     void note_peak() noexcept;
     void steal(TlsfAllocator& other) noexcept;
 
@@ -128,6 +147,7 @@ private:
     std::uint64_t past_allocations_ = 0;
     std::uint64_t failures_ = 0;
     const char* name_;
+    Tag tag_;
 };
 
 }  // namespace ouro

@@ -3,6 +3,7 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/memory_resource.hpp>
 
 #include <array>
@@ -112,6 +113,10 @@ public:
     // As MemoryResource::reallocate: over free memory behind the block; else over free memory before it,
     // moving the bytes down; else elsewhere.
     [[nodiscard]] Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
+                                                   std::size_t alignment = kDefaultAlignment) noexcept;
+
+    // As MemoryResource::try_resize.
+    [[nodiscard]] Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
                                                    std::size_t alignment = kDefaultAlignment) noexcept;
 
     // Makes the image usable up to so many bytes. Less than now is ignored; out_of_range beyond its size.
@@ -257,13 +262,16 @@ private:
     void mark(std::uint32_t unit) noexcept { bits()[unit / 64] |= std::uint64_t{1} << (unit % 64); }
     void unmark(std::uint32_t unit) noexcept { bits()[unit / 64] &= ~(std::uint64_t{1} << (unit % 64)); }
 
-    // Free memory was the user's a moment ago, as objects of any type: its words are copied, not aliased.
-    [[nodiscard]] std::uint32_t load(std::uint32_t unit, std::size_t word) const noexcept {
+    // Free memory was the user's a moment ago, as objects of any type: its words are copied, not aliased. Who
+    // owns the memory may have forbidden it to everybody else.
+    OURO_LOOKS_INTO_FREE_MEMORY [[nodiscard]] std::uint32_t load(std::uint32_t unit,
+                                                                 std::size_t word) const noexcept {
         std::uint32_t value = 0;
         std::memcpy(&value, at(unit) + word, sizeof(value));
         return value;
     }
-    void store(std::uint32_t unit, std::size_t word, std::uint32_t value) noexcept {
+    OURO_LOOKS_INTO_FREE_MEMORY void store(std::uint32_t unit, std::size_t word,
+                                           std::uint32_t value) noexcept {
         std::memcpy(at(unit) + word, &value, sizeof(value));
     }
     // The units of the free block that ends right before `unit`. Requires: its last unit is marked.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/memory_block.hpp>
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/os/reservation.hpp>
 
@@ -26,6 +27,7 @@ class TwoEndedStack {
 public:
     struct Options {
         const char* name = "two-ended stack";
+        Tag tag = {};
         std::size_t max_bytes = std::size_t{64} << 20;
         std::size_t commit_step_bytes = std::size_t{64} << 10;
     };
@@ -56,8 +58,12 @@ public:
 
     // What lies between the ends.
     [[nodiscard]] std::size_t free_bytes() const noexcept { return range_.cursor[1] - range_.cursor[0]; }
-    // Gives whole pages between the ends back to the system; a block of another resource stays as it is.
-    void trim() noexcept { range_.trim(); }
+    // Gives whole pages between the ends back to the system; a block of another resource stays as it is, and
+    // so does everything under a seal.
+    void trim() noexcept {
+        range_.trim();
+        range_.publish();
+    }
     // As of the resources at both ends.
     [[nodiscard]] Status check() const noexcept;
 
@@ -69,6 +75,11 @@ private:
         [[nodiscard]] bool is_all_usable() const noexcept { return limit[0] == limit[1]; }
         [[nodiscard]] Status make_usable(StackEnd end, std::uintptr_t cursor) noexcept;
         void trim() noexcept;
+        [[nodiscard]] std::size_t committed_bytes() const noexcept {
+            return is_all_usable() ? whole.size : whole.size - (limit[1] - limit[0]);
+        }
+        // Brings the registry of blocks up to date.
+        void publish() noexcept { listing.update(committed_bytes(), whole.size - (cursor[1] - cursor[0])); }
         [[nodiscard]] std::uintptr_t begin() const noexcept {
             return reinterpret_cast<std::uintptr_t>(whole.data);
         }
@@ -80,6 +91,7 @@ private:
         std::size_t step_bytes = 0;
         os::Reservation own;
         MemoryResource* upstream = nullptr;
+        BlockRegistration listing;
     };
 
 public:
@@ -98,6 +110,13 @@ public:
         [[nodiscard]] Marker mark() const noexcept { return {used_bytes(), live_blocks_, end_}; }
         // Requires: a marker of this end, which has not been below it since (assert).
         void pop_to(Marker marker) noexcept;
+        // The same for those who see the contract only.
+        [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override {
+            return ResourceMark{.used_bytes = used_bytes(), .live_blocks = live_blocks_};
+        }
+        void free_since(ResourceMark mark) noexcept override {
+            pop_to({mark.used_bytes, mark.live_blocks, end_});
+        }
 
         [[nodiscard]] std::size_t used_bytes() const noexcept;
 

@@ -57,6 +57,11 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
                                                    std::size_t alignment) noexcept;
 
+    [[nodiscard]] Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
+                                                   std::size_t alignment) noexcept;
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept;
+    void free_since(ResourceMark mark) noexcept;
+
     [[nodiscard]] bool owns(const void* address) const noexcept;
     [[nodiscard]] ResourceInfo info() const noexcept;
     [[nodiscard]] ResourceStats stats() const noexcept;

@@ -16,6 +16,8 @@ inline constexpr std::size_t kLargestClassBytes = std::size_t{32} << 10;
 inline constexpr std::size_t kLargestTableBytes = 1024;
 inline constexpr std::size_t kLinearStep = 16;
 inline constexpr std::size_t kLinearEnd = 256;
+// What every class but the first is aligned to at least.
+inline constexpr std::size_t kClassAlignment = kLinearStep;
 inline constexpr unsigned kFineSteps = 8;
 inline constexpr unsigned kCoarseSteps = 4;
 

@@ -62,6 +62,7 @@ public:
         add(allocated_bytes_, bytes);
     }
     void count_deallocation() noexcept { add(deallocations_, 1); }
+    void count_deallocations(std::uint64_t blocks) noexcept { add(deallocations_, blocks); }
     void count_reallocation(std::size_t growth_bytes) noexcept {
         add(reallocations_, 1);
         add(allocated_bytes_, growth_bytes);
