@@ -117,6 +117,8 @@ const std::array kRecipes = {
     Recipe{.name = "guarded_hardened",
            .build = build_guarded<HardeningTier::hardened>,
            .least_upstreams = 1,
+           // Guard pages come from the system, sealed or not, and by chance.
+           .traits = {.keeps_seal = false},
            .passes_on = true,
            .added_bytes = kMaxCanaryBytes,
            .listed = false},
