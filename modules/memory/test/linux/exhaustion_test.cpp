@@ -136,20 +136,27 @@ enum class Outcome : int {
 constexpr auto kStayUnbuilt = Composition::WhenRefused::stay_unbuilt;
 constexpr std::size_t kPartBytes = 2 * kMebibyte;
 
+// Large, so that memory is used up in few steps, where the composition serves such blocks.
+std::size_t step_of(const Composition& built) {
+    return std::min(kMebibyte, built.traits().max_size);
+}
+
 // The addresses that one composition takes at its creation and for its first block.
 std::size_t appetite_of(const std::string& text) {
     const std::size_t before = address_space_in_use();
     Composition built(text, kPartBytes, kStayUnbuilt);
-    if (!built.is_built() || !built.resource().allocate(kMebibyte, 16)) return 0;
+    if (!built.is_built() || !built.resource().allocate(step_of(built), 16)) return 0;
     return address_space_in_use() - before;
 }
 
 // Takes all that one resource gives, when the process has fewer addresses than it may hold.
-Outcome use_up(MemoryResource& resource, std::size_t bytes) {
+Outcome use_up(Composition& built, std::size_t bytes) {
+    MemoryResource& resource = built.resource();
+    const std::size_t step = step_of(built);
     std::vector<MemoryBlock> blocks;
     Status status = Status::ok;
-    while (status == Status::ok && blocks.size() <= bytes / kMebibyte) {
-        const auto block = resource.allocate(kMebibyte, 16);
+    while (status == Status::ok && blocks.size() <= bytes / step) {
+        const auto block = resource.allocate(step, 16);
         status = block.status();
         if (!block) break;
         block->data[0] = std::byte{1};
@@ -168,7 +175,7 @@ Outcome build_many(const std::string& text, std::size_t most) {
         if (all.size() == most) return Outcome::never_ran_out;
         all.push_back(std::make_unique<Composition>(text, kPartBytes, kStayUnbuilt));
         // Some take addresses only as they need them.
-        const auto block = all.back()->is_built() ? all.back()->resource().allocate(kMebibyte, 16)
+        const auto block = all.back()->is_built() ? all.back()->resource().allocate(step_of(*all.back()), 16)
                                                   : ouro::Expected<MemoryBlock>(Status::out_of_memory);
         if (!is_exhaustion(block.status()) && !block) return Outcome::wrong_status;
         has_room = block.status() == Status::ok;
@@ -193,7 +200,7 @@ Outcome run_out_of_addresses(const std::string& text) {
     constexpr std::size_t kMostToFill = 1024 * kMebibyte;
     if (room < kMostToFill) {
         Composition large(text, 2 * room, kStayUnbuilt);
-        if (large.is_built()) outcome = use_up(large.resource(), 2 * room);
+        if (large.is_built()) outcome = use_up(large, 2 * room);
         if (outcome != Outcome::good) return outcome;
     }
     const Composition again(text, kPartBytes, kStayUnbuilt);
