@@ -21,6 +21,7 @@ struct Arguments {
     std::vector<std::string> suites;
     std::string json_file;
     std::string peers_folder;
+    std::string only;
     unsigned rounds = 0;
     bool list = false;
     bool quick = false;
@@ -32,6 +33,7 @@ void declare(CLI::App& app, Arguments& arguments) {
     app.add_option("--peers", arguments.peers_folder, "where the libraries to compare with are")
         ->type_name("DIR")
         ->check(CLI::ExistingDirectory);
+    app.add_option("--only", arguments.only, "only the cases whose names contain this")->type_name("TEXT");
     app.add_option("--rounds", arguments.rounds, "measured rounds of each case")
         ->type_name("N")
         ->check(CLI::Range(1, 10'000));
@@ -65,13 +67,16 @@ void run_suites(const Arguments& arguments) {
     print(table_machine(machine));
 
     Progress progress;
-    Session session({arguments.rounds, arguments.quick, PeerFolder(arguments.peers_folder)}, progress,
-                    [](const Row& row) { print(table_row(row)); });
+    Session session({arguments.rounds, arguments.quick, PeerFolder(arguments.peers_folder), arguments.only},
+                    progress, [](const Row& row) { print(table_row(row)); });
     for (const Suite& suite : suites) {
         session.begin_suite(std::string(suite.name));
         print(table_heading(std::string(suite.name), std::string(suite.about)));
         suite.run(session);
     }
+    if (session.rows().empty())
+        throw std::invalid_argument("no case has '" + arguments.only +
+                                    "' in its name; names are in the table");
     print(table_summary(session.rows()));
     if (!json.is_open()) return;
     json << json_report(machine, session.rows()) << std::flush;

@@ -152,6 +152,7 @@ void Case::add_rows_against_the_best(const std::vector<Outcome>& outcomes) {
 }
 
 void Case::run() {
+    if (!session_.wants(common_.label.name)) return;
     std::vector<Outcome> outcomes;
     try {
         outcomes = measure_candidates();
@@ -165,6 +166,7 @@ void Case::run() {
 }
 
 void Case::unavailable(std::string why) {
+    if (!session_.wants(common_.label.name)) return;
     Row row = common_;
     row.note = "not measured: " + std::move(why);
     session_.add_row(std::move(row));

@@ -48,7 +48,8 @@ public:
     // Several threads take part: the measuring thread is not kept on one core.
     Case& on_any_core();
 
-    // Measures and adds the rows. Throws std::runtime_error when the candidates' checksums disagree.
+    // Measures and adds the rows, if the session wants them. Throws std::runtime_error when the candidates'
+    // checksums disagree.
     void run();
     // Instead of run(): a row without figures that says why.
     void unavailable(std::string why);

@@ -21,6 +21,8 @@ struct SessionOptions {
     // Sizes and times cut down, to see that everything runs; the figures mean nothing.
     bool quick = false;
     PeerFolder peers;
+    // Only the cases whose names contain this.
+    std::string only = {};
 };
 
 // Receives each row as soon as it is measured.
@@ -46,6 +48,9 @@ public:
 
 private:
     friend class Case;
+    [[nodiscard]] bool wants(const std::string& name) const noexcept {
+        return name.find(options_.only) != std::string::npos;
+    }
     [[nodiscard]] Plan default_plan() const noexcept;
     void add_row(Row row);
 

@@ -24,6 +24,17 @@ protected:
     Session session_{{.rounds = 3, .quick = false, .peers = {}}, progress_, [this](const Row&) { ++shown_; }};
 };
 
+TEST_F(SessionTest, OnlyTheCasesAskedForAreMeasured) {
+    Session session({.rounds = 1, .quick = false, .peers = {}, .only = "16 B"}, progress_, {});
+    bool measured = false;
+    session.measure("churn 64 B", kNanoseconds).ours([&](Round&) { measured = true; }).operations(1).run();
+    session.measure("lifo 64 B", kNanoseconds).unavailable("no reason");
+    EXPECT_FALSE(measured);
+    EXPECT_TRUE(session.rows().empty());
+    session.measure("churn 16 B", kNanoseconds).ours(taking(2)).operations(1).run();
+    EXPECT_EQ(session.rows().size(), 1U);
+}
+
 TEST_F(SessionTest, EachPeerGivesARow) {
     session_.measure("work", kMicroseconds)
         .ours(taking(2'000))

@@ -1,3 +1,5 @@
+#include "block_chain.hpp"
+
 #include <ouro/base/align.hpp>
 #include <ouro/base/assert.hpp>
 #include <ouro/memory/annotations.hpp>
@@ -180,7 +182,9 @@ void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
 void HeapCore::send_home(unsigned size_class, void* block) noexcept {
     ThreadHeap* const owner = slab_of(block).owner.load(std::memory_order_acquire);
     OURO_ASSERT(owner != nullptr, "freed twice");
-    owner->receive(size_class, block, block, 1);
+    BlockChain chain(size_class);
+    chain.add(block);
+    owner->receive(size_class, chain);
 }
 
 void HeapCore::reset() noexcept {

@@ -1,3 +1,5 @@
+#include "block_chain.hpp"
+
 #include <ouro/base/assert.hpp>
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
@@ -13,17 +15,9 @@ namespace ouro::detail {
 namespace {
 
 constexpr std::uint32_t kFirstLimit = 16;
+constexpr std::uint32_t kLeastFlushed = 256;
 // Per thread; fewer where caches are smaller.
 constexpr std::size_t kKeptEmptyUnits = 128;
-
-// The blocks of a chain are free, and sanitizers know it.
-OURO_LOOKS_INTO_FREE_MEMORY void* next_of(void* block) noexcept {
-    return *static_cast<void**>(block);
-}
-
-OURO_LOOKS_INTO_FREE_MEMORY void link(void* block, void* next) noexcept {
-    *static_cast<void**>(block) = next;
-}
 
 }  // namespace
 
@@ -32,38 +26,34 @@ class ThreadHeap::Mail {
 public:
     explicit Mail(unsigned size_class) noexcept : size_class_(size_class) {}
     ~Mail() {
-        for (Chain& chain : chains_)
-            deliver(chain);
+        for (Place& place : places_)
+            deliver(place);
     }
     Mail(const Mail&) = delete;
     Mail& operator=(const Mail&) = delete;
 
     void add(ThreadHeap& target, void* block) noexcept {
-        Chain& chain = chains_[(reinterpret_cast<std::uintptr_t>(&target) >> UnitMap::kUnitShift) % kChains];
-        if (chain.target != &target) {
-            deliver(chain);
-            chain = {&target, nullptr, block, 0};
+        Place& place = places_[(reinterpret_cast<std::uintptr_t>(&target) >> UnitMap::kUnitShift) % kPlaces];
+        if (place.target != &target) {
+            deliver(place);
+            place = {&target, BlockChain(size_class_)};
         }
-        link(block, chain.first);
-        chain.first = block;
-        ++chain.count;
+        place.chain.add(block);
     }
 
 private:
-    static constexpr std::size_t kChains = 4;
-    struct Chain {
+    static constexpr std::size_t kPlaces = 4;
+    struct Place {
         ThreadHeap* target = nullptr;
-        void* first = nullptr;
-        void* last = nullptr;
-        std::uint32_t count = 0;
+        BlockChain chain{0};
     };
 
-    void deliver(const Chain& chain) const noexcept {
-        if (chain.target != nullptr) chain.target->receive(size_class_, chain.first, chain.last, chain.count);
+    void deliver(Place& place) const noexcept {
+        if (place.target != nullptr) place.target->receive(size_class_, place.chain);
     }
 
     unsigned size_class_;
-    Chain chains_[kChains];
+    Place places_[kPlaces];
 };
 
 ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept
@@ -154,15 +144,16 @@ inline void ThreadHeap::return_to_slab(Slab& slab, const void* block) noexcept {
     if (used == 0) keep_or_give_up(slab);
 }
 
-inline void ThreadHeap::send_home(unsigned size_class, void* block, Mail& mail) noexcept {
+inline bool ThreadHeap::send_home(unsigned size_class, void* block, Mail& mail) noexcept {
     Slab& slab = core_.slab_of(block);
     ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
     OURO_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice, or with a size not its own");
-    if (owner == this) {
-        return_to_slab(slab, block);
-    } else {
+    if (owner != this) {
         mail.add(*owner, block);
+        return false;
     }
+    return_to_slab(slab, block);
+    return true;
 }
 
 Expected<void*> ThreadHeap::pop_slow(unsigned size_class) noexcept {
@@ -178,11 +169,21 @@ Expected<void*> ThreadHeap::pop_slow(unsigned size_class) noexcept {
 void ThreadHeap::push_slow(unsigned size_class, void* block) noexcept {
     while (!push(size_class, block)) {
         enter();
-        raise_limit(size_class);
-        const std::uint32_t cached = cached_blocks(size_class);
-        if (cached == limits_[size_class]) flush(size_class, (cached + 1) / 2);
+        overflow(size_class);
         leave();
     }
+}
+
+// A cache that overflows with blocks of other threads belongs to one that only frees: it shall keep few, so
+// that they are home soon and used again while they are in some processor's cache.
+void ThreadHeap::overflow(unsigned size_class) noexcept {
+    const std::uint32_t least = std::min(kLeastFlushed, capacity(size_class));
+    if (limits_[size_class] < least) return raise_limit(size_class);
+    const std::uint32_t cached = cached_blocks(size_class);
+    if (cached < limits_[size_class]) return;
+    if (flush(size_class, (cached + 1) / 2)) return raise_limit(size_class);
+    limits_[size_class] = std::max(limits_[size_class] / 2, least);
+    set_bounds(size_class);
 }
 
 Status ThreadHeap::refill(unsigned size_class) noexcept {
@@ -200,22 +201,19 @@ Status ThreadHeap::refill(unsigned size_class) noexcept {
 
 bool ThreadHeap::fill_from_queue(unsigned size_class) noexcept {
     if (queue_[size_class].first.load(std::memory_order_relaxed) == nullptr) return false;
-    void* block = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
+    void* const bundles = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
     Bin& bin = bins_[size_class];
     void** top = slots(size_class);
     void** const limit = top + limits_[size_class];
-    std::uint32_t collected = 0;
-    for (; block != nullptr && top != limit; ++collected) {
-        *top++ = block;
-        block = next_of(block);
-    }
-    bin.top.store(top, std::memory_order_relaxed);
     Mail mail(size_class);
-    for (; block != nullptr; ++collected) {
-        void* const next = next_of(block);
-        send_home(size_class, block, mail);
-        block = next;
-    }
+    const std::uint32_t collected = BlockChain::for_each(bundles, size_class, [&](void* block) {
+        if (top != limit) {
+            *top++ = block;
+        } else {
+            send_home(size_class, block, mail);
+        }
+    });
+    bin.top.store(top, std::memory_order_relaxed);
     queue_[size_class].blocks.fetch_sub(collected, std::memory_order_relaxed);
     return true;
 }
@@ -271,27 +269,25 @@ Status ThreadHeap::find_slab(unsigned size_class) noexcept {
     return Status::ok;
 }
 
-// Sends the oldest blocks home.
-void ThreadHeap::flush(unsigned size_class, std::uint32_t count) noexcept {
+// Sends the oldest blocks home. True when some of them were from here.
+bool ThreadHeap::flush(unsigned size_class, std::uint32_t count) noexcept {
     void** const bottom = slots(size_class);
     const std::uint32_t cached = cached_blocks(size_class);
+    bool any_own = false;
     Mail mail(size_class);
     for (std::uint32_t index = 0; index < count; ++index)
-        send_home(size_class, bottom[index], mail);
+        any_own |= send_home(size_class, bottom[index], mail);
     std::memmove(bottom, bottom + count, (cached - count) * sizeof(void*));
     bins_[size_class].top.store(bottom + (cached - count), std::memory_order_relaxed);
+    return any_own;
 }
 
 void ThreadHeap::collect_queue(unsigned size_class) noexcept {
     if (queue_[size_class].first.load(std::memory_order_relaxed) == nullptr) return;
-    void* block = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
-    std::uint32_t collected = 0;
+    void* const bundles = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
     Mail mail(size_class);
-    for (; block != nullptr; ++collected) {
-        void* const next = next_of(block);
-        send_home(size_class, block, mail);
-        block = next;
-    }
+    const std::uint32_t collected =
+        BlockChain::for_each(bundles, size_class, [&](void* block) { send_home(size_class, block, mail); });
     queue_[size_class].blocks.fetch_sub(collected, std::memory_order_relaxed);
 }
 
@@ -321,13 +317,15 @@ void ThreadHeap::empty_as_owner() noexcept {
     leave();
 }
 
-void ThreadHeap::receive(unsigned size_class, void* first, void* last, std::uint32_t count) noexcept {
-    queue_[size_class].blocks.fetch_add(count, std::memory_order_relaxed);
-    void* head = queue_[size_class].first.load(std::memory_order_relaxed);
+void ThreadHeap::receive(unsigned size_class, BlockChain& chain) noexcept {
+    Queue& queue = queue_[size_class];
+    chain.close();
+    queue.blocks.fetch_add(chain.count(), std::memory_order_relaxed);
+    void* head = queue.first.load(std::memory_order_relaxed);
     do {
-        link(last, head);
-    } while (!queue_[size_class].first.compare_exchange_weak(head, first, std::memory_order_release,
-                                                             std::memory_order_relaxed));
+        chain.join(head);
+    } while (!queue.first.compare_exchange_weak(head, chain.first(), std::memory_order_release,
+                                                std::memory_order_relaxed));
 }
 
 // A queue may still receive blocks of slabs that have moved: whoever collects it sends them on.

@@ -9,6 +9,7 @@
 
 namespace ouro::detail {
 
+class BlockChain;
 class HeapCore;
 
 // The part of a small-object heap that one thread owns: a cache of free blocks for each class, and the slabs
@@ -85,8 +86,8 @@ public:
     // Moves the slabs with free blocks of a class to another heap. Requires: the caller holds this heap.
     void move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
 
-    // Puts a chain of free blocks of one class, linked through their first words, into this heap's queue.
-    void receive(unsigned size_class, void* first, void* last, std::uint32_t count) noexcept;
+    // Puts free blocks of one class, one at least, into this heap's queue.
+    void receive(unsigned size_class, BlockChain& chain) noexcept;
 
     [[nodiscard]] std::uint32_t cached_blocks(unsigned size_class) const noexcept;
     // Blocks on their way home that the owner has not collected.
@@ -141,10 +142,11 @@ private:
     void fill_from_slabs(unsigned size_class) noexcept;
     [[nodiscard]] void** take_from_slab(Slab& slab, void** bottom, void** slot) noexcept;
     [[nodiscard]] Status find_slab(unsigned size_class) noexcept;
-    void flush(unsigned size_class, std::uint32_t count) noexcept;
+    void overflow(unsigned size_class) noexcept;
+    bool flush(unsigned size_class, std::uint32_t count) noexcept;
     void collect_queue(unsigned size_class) noexcept;
 
-    [[gnu::always_inline]] void send_home(unsigned size_class, void* block, Mail& mail) noexcept;
+    [[gnu::always_inline]] bool send_home(unsigned size_class, void* block, Mail& mail) noexcept;
     [[gnu::always_inline]] void return_to_slab(Slab& slab, const void* block) noexcept;
     void keep_or_give_up(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
