@@ -43,14 +43,18 @@ void start_early() noexcept;
 // Gives back what is free: caches of all threads, and units. True when there was something.
 bool purge() noexcept;
 
+static_assert(detail::kClassAlignment == kAlignment);
+
+// Requires: size <= kLargestClassBytes.
 [[nodiscard]] inline unsigned class_of_request(std::size_t size) noexcept {
-    return detail::class_of_size(size < kAlignment ? kAlignment : size);
+    return size <= detail::kLargestTableBytes ? detail::aligned_table_class(size)
+                                              : detail::class_of_size(size);
 }
 
 [[nodiscard]] inline void* allocate(std::size_t size) noexcept {
-    if (size <= detail::kLargestClassBytes) [[likely]] {
+    if (size <= detail::kLargestTableBytes) [[likely]] {
         if (detail::ThreadHeap* const heap = t_heap) [[likely]]
-            if (void* const block = heap->pop(class_of_request(size))) [[likely]]
+            if (void* const block = heap->pop(detail::aligned_table_class(size))) [[likely]]
                 return block;
     }
     return allocate_slow(size, kAlignment, false);

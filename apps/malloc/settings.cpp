@@ -18,7 +18,7 @@ constexpr const char* kHelp =
     "  help                 this text; the program runs on\n"
     "  stats                a report to standard error when the program ends; stats=json for programs\n"
     "  stats_signal=<name>  the same whenever the process gets the signal: USR1 or USR2\n"
-    "  purge=<size>         keep at most this much free memory, beyond as much as is in use (32M);\n"
+    "  purge=<size>         keep at most this much free memory, beyond what is or was lately in use (32M);\n"
     "                       a number with K, M or G, or 0 to return all of it at once\n"
     "  idle=<ms>            return memory that stayed free for so many milliseconds (1000), or 0: never\n"
     "  background=<0|1>     1: a thread of the library returns it even while the program does nothing (0)\n";

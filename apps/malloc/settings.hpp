@@ -9,7 +9,7 @@ namespace ouro::process_heap {
 enum class ReportFormat : std::uint8_t { none, text, json };
 
 struct Settings {
-    // Free memory above this, beyond as much as is in use, is returned to the system at once.
+    // Free memory above this is returned at once, but for as much as is in use, or was lately.
     std::size_t purge_bytes = std::size_t{32} << 20;
     // Memory that stayed free for this long is returned as well; zero: however long.
     std::size_t idle_ms = 1000;

@@ -4,6 +4,7 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
+#include <ouro/os/clock.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
@@ -288,6 +289,7 @@ void HeapCore::set_kinds(std::size_t first, std::size_t count, UnitKind head, Un
 void HeapCore::note_taken(std::size_t units) noexcept {
     const std::size_t taken =
         taken_bytes_.fetch_add(units * kUnitBytes, std::memory_order_relaxed) + units * kUnitBytes;
+    recent_peak_units_.note(taken / kUnitBytes);
     std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
     while (peak < taken && !peak_bytes_.compare_exchange_weak(peak, taken, std::memory_order_relaxed)) {
     }
@@ -297,11 +299,17 @@ void HeapCore::give_back(std::size_t first, std::size_t count) noexcept {
     set_kinds(first, count, UnitKind::none, UnitKind::none);
     taken_bytes_.fetch_sub(count * kUnitBytes, std::memory_order_relaxed);
     units_.give_back(first, count);
-    // As much as is in use may stay beyond the threshold: it is likely to be wanted again, and is taken
-    // before anything fresh.
-    const std::size_t kept =
-        purge_threshold_units_ + taken_bytes_.load(std::memory_order_relaxed) / kUnitBytes;
-    if (units_.free_dirty_units() > kept) units_.purge();
+    if (keeps_too_much()) units_.purge();
+}
+
+// Beyond the threshold may stay what is likely to be wanted again: as much as is in use, or as fell out of
+// use lately. It is taken before anything fresh.
+bool HeapCore::keeps_too_much() noexcept {
+    const std::size_t free = units_.free_dirty_units();
+    const std::size_t taken = taken_bytes() / kUnitBytes;
+    if (free <= purge_threshold_units_ + taken) return false;
+    const std::size_t recent = recent_peak_units_.at(os::monotonic_ns(), taken);
+    return free > purge_threshold_units_ + std::max(taken, recent - taken);
 }
 
 }  // namespace ouro::detail

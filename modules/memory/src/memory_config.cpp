@@ -54,7 +54,7 @@ constexpr std::array kSettings = {
     make_number<&MemoryConfig::heap_max_bytes>("heap_max_bytes", "the most that the heap can become",
                                                "a size from 1M", Kind::bytes, kMebi, kMostBytes),
     make_number<&MemoryConfig::purge_threshold_bytes>(
-        "purge_threshold_bytes", "free memory that the heap keeps beyond as much as is in use",
+        "purge_threshold_bytes", "free memory that the heap keeps beyond what is or was lately in use",
         "a size from 0 to 64G", Kind::bytes, 0, std::min<std::uint64_t>(64 * 1024 * kMebi, kMostBytes)),
     make_number<&MemoryConfig::system_cache_bytes>("system_cache_bytes",
                                                    "free ranges kept for large requests",

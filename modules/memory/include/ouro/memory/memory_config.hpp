@@ -39,7 +39,7 @@ enum class HugePagePolicy : std::uint8_t {
 struct MemoryConfig {
     // The most that the heap of small objects can become.
     std::size_t heap_max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
-    // Free memory above this, beyond as much as is in use, goes back to the system at once.
+    // Free memory above this goes back to the system at once, but for as much as is in use, or was lately.
     std::size_t purge_threshold_bytes = std::size_t{64} << 20;
     // How much freed memory a SystemAllocator keeps for the next requests.
     std::size_t system_cache_bytes = std::size_t{16} << 20;

@@ -28,7 +28,8 @@ public:
         Tag tag = {};
         // Addresses to reserve: the most there can ever be.
         std::size_t max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
-        // Free memory above this, beyond as much as is in use, is returned to the system at once.
+        // Free memory above this is returned to the system at once, but for as much as is in use, or was
+        // lately.
         std::size_t purge_threshold_bytes = std::size_t{64} << 20;
     };
 

@@ -2,6 +2,7 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
+#include <ouro/memory/detail/recent_peak.hpp>
 #include <ouro/memory/detail/slab.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
 #include <ouro/memory/detail/unit_map.hpp>
@@ -145,6 +146,7 @@ private:
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
     void give_back(std::size_t first, std::size_t count) noexcept;
     void note_taken(std::size_t units) noexcept;
+    [[nodiscard]] bool keeps_too_much() noexcept;
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
@@ -167,6 +169,7 @@ private:
     void* growth_context_;
     std::atomic<std::size_t> taken_bytes_ = 0;
     std::atomic<std::size_t> peak_bytes_ = 0;
+    RecentPeak recent_peak_units_;
 };
 
 }  // namespace ouro::detail

@@ -61,6 +61,21 @@ inline constexpr auto kClassTable = make_class_table();
     return kClassTable[(size + 7) / 8];
 }
 
+// The same for blocks aligned to kClassAlignment: none of the first class, and any size from zero on.
+[[nodiscard]] constexpr auto make_aligned_class_table() noexcept {
+    std::array<std::uint8_t, kLargestTableBytes / kClassAlignment + 1> table{1};
+    for (std::size_t slot = 1; slot < table.size(); ++slot)
+        table[slot] = static_cast<std::uint8_t>(table_class(slot * kClassAlignment));
+    return table;
+}
+
+inline constexpr auto kAlignedClassTable = make_aligned_class_table();
+
+// Requires: size <= kLargestTableBytes.
+[[nodiscard]] constexpr unsigned aligned_table_class(std::size_t size) noexcept {
+    return kAlignedClassTable[(size + kClassAlignment - 1) / kClassAlignment];
+}
+
 // Requires: 1 <= size <= kLargestClassBytes.
 [[nodiscard]] constexpr unsigned class_of_size(std::size_t size) noexcept {
     if (size <= kLargestTableBytes) return table_class(size);
