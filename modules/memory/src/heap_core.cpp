@@ -137,7 +137,7 @@ Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noex
     if (!run) return run.status();
     Slab* const slab = slabs_ + run->first;
     slab->next = slab->previous = nullptr;
-    slab->free_words = 0;
+    slab->returned = 0;
     slab->used.store(0, std::memory_order_relaxed);
     slab->first_fresh = 0;
     slab->capacity = slab_capacity(size_class);

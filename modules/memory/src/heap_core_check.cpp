@@ -79,10 +79,11 @@ Status HeapCore::check_slab(std::size_t unit) const noexcept {
                       slab.is_listed == slab.has_blocks();
     if (!fits) return Status::corrupt_data;
     std::size_t free = 0;
-    const SlabBitmap& bitmap = bitmap_of(slab);
-    for (std::size_t word = 0; word < std::size(bitmap.words); ++word) {
-        const std::uint64_t bits = (slab.free_words >> word) % 2 != 0 ? bitmap.words[word] : 0;
-        if (((slab.free_words >> word) % 2 != 0) != (bits != 0)) return Status::corrupt_data;
+    const std::size_t words = slab.has_few() ? 1 : std::size(SlabBitmap{}.words);
+    for (std::size_t word = 0; word < words; ++word) {
+        const bool any = slab.has_few() || (slab.returned >> word) % 2 != 0;
+        const std::uint64_t bits = slab.has_few() ? slab.returned : any ? bitmap_of(slab).words[word] : 0;
+        if (!slab.has_few() && any != (bits != 0)) return Status::corrupt_data;
         const auto highest = static_cast<std::size_t>(std::bit_width(bits));
         if (highest != 0 && word * 64 + highest > slab.first_fresh) return Status::corrupt_data;
         free += static_cast<std::size_t>(std::popcount(bits));

@@ -133,11 +133,16 @@ inline void ThreadHeap::return_to_slab(Slab& slab, const void* block) noexcept {
         static_cast<std::size_t>(static_cast<const std::byte*>(block) - core_.address_of(slab));
     const std::uint32_t index = block_index(slab.size_class, offset);
     const std::uint64_t bit = std::uint64_t{1} << index % 64;
-    std::uint64_t& word = core_.bitmap_of(slab).words[index / 64];
-    if ((slab.free_words >> (index / 64)) % 2 == 0) word = 0;
-    OURO_ASSERT((word & bit) == 0, "freed twice");
-    word |= bit;
-    slab.free_words |= std::uint64_t{1} << index / 64;
+    if (slab.has_few()) {
+        OURO_ASSERT((slab.returned & bit) == 0, "freed twice");
+        slab.returned |= bit;
+    } else {
+        std::uint64_t& word = core_.bitmap_of(slab).words[index / 64];
+        if ((slab.returned >> (index / 64)) % 2 == 0) word = 0;
+        OURO_ASSERT((word & bit) == 0, "freed twice");
+        word |= bit;
+        slab.returned |= std::uint64_t{1} << index / 64;
+    }
     const std::uint32_t used = slab.used.load(std::memory_order_relaxed) - 1;
     slab.used.store(used, std::memory_order_relaxed);
     if (!slab.is_listed) list(slab);
@@ -230,20 +235,29 @@ void ThreadHeap::fill_from_slabs(unsigned size_class) noexcept {
     bin.top.store(bottom + taken, std::memory_order_relaxed);
 }
 
+// Fills the slots before one, down to the bottom, with the blocks that a word has bits for.
+inline void** ThreadHeap::take_bits(std::uint64_t& bits, std::byte* first, std::size_t size, void** bottom,
+                                    void** slot) noexcept {
+    for (; bits != 0 && slot != bottom; bits &= bits - 1)
+        *--slot = first + static_cast<unsigned>(std::countr_zero(bits)) * size;
+    return slot;
+}
+
 // Puts blocks of the slab in front of a slot, down to the bottom, and returns the last slot filled. They
 // leave the cache in the order of their addresses: those that were out before, then fresh ones.
 void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexcept {
     void** const first = slot;
     std::byte* const start = core_.address_of(slab);
     const std::size_t size = kClassBytes[slab.size_class];
-    SlabBitmap& bitmap = core_.bitmap_of(slab);
-    while (slab.free_words != 0 && slot != bottom) {
-        const auto word = static_cast<unsigned>(std::countr_zero(slab.free_words));
-        std::uint64_t bits = bitmap.words[word];
-        for (; bits != 0 && slot != bottom; bits &= bits - 1)
-            *--slot = start + (word * 64 + static_cast<unsigned>(std::countr_zero(bits))) * size;
-        bitmap.words[word] = bits;
-        if (bits == 0) slab.free_words &= slab.free_words - 1;
+    if (slab.has_few()) {
+        slot = take_bits(slab.returned, start, size, bottom, slot);
+    } else {
+        while (slab.returned != 0 && slot != bottom) {
+            const auto word = static_cast<unsigned>(std::countr_zero(slab.returned));
+            std::uint64_t& bits = core_.bitmap_of(slab).words[word];
+            slot = take_bits(bits, start + word * 64 * size, size, bottom, slot);
+            if (bits == 0) slab.returned &= slab.returned - 1;
+        }
     }
     for (; slot != bottom && slab.first_fresh != slab.capacity; ++slab.first_fresh)
         *--slot = start + slab.first_fresh * size;

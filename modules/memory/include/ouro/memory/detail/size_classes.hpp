@@ -11,7 +11,7 @@
 // unused at most where blocks are many, and a fifth where they are large.
 namespace ouro::detail {
 
-inline constexpr std::size_t kLargestClassBytes = std::size_t{32} << 10;
+inline constexpr std::size_t kLargestClassBytes = std::size_t{64} << 10;
 // Requests up to here find their class in a table.
 inline constexpr std::size_t kLargestTableBytes = 1024;
 inline constexpr std::size_t kLinearStep = 16;

@@ -20,8 +20,9 @@ struct alignas(64) Slab {
     // Its neighbours among the owner's slabs of the class with blocks to give.
     Slab* next;
     Slab* previous;
-    // Which words of the slab's bitmap are not zero.
-    std::uint64_t free_words;
+    // Which blocks are in the slab and were out before: a bit each where there are few; otherwise a bit for
+    // each word of its bitmap that is not zero.
+    std::uint64_t returned;
     // Blocks out of the slab: with users, in caches, on their way back. Written by the owner only.
     std::atomic<std::uint32_t> used;
     // Blocks from here on were never out.
@@ -34,11 +35,12 @@ struct alignas(64) Slab {
     std::uint8_t units_back;
     bool is_listed;
 
-    [[nodiscard]] bool has_blocks() const noexcept { return free_words != 0 || first_fresh < capacity; }
+    [[nodiscard]] bool has_blocks() const noexcept { return returned != 0 || first_fresh < capacity; }
+    [[nodiscard]] bool has_few() const noexcept { return capacity <= 64; }
 };
 
-// One bit a block of a slab: set when it is in the slab and was out before. Apart from the blocks too, so
-// that free memory is not touched, and a block that comes back twice is noticed.
+// For a slab of many blocks, one bit each: set when it is in the slab and was out before. Apart from the
+// blocks too, so that free memory is not touched, and a block that comes back twice is noticed.
 struct SlabBitmap {
     static constexpr std::uint32_t kBlocks = 4096;
 
@@ -91,16 +93,15 @@ inline constexpr std::array<std::uint64_t, kClassCount> kClassReciprocals = make
     return static_cast<std::uint32_t>((offset * kClassReciprocals[size_class]) >> kReciprocalShift);
 }
 
-// How many free blocks of a class a thread keeps at most: half a megabyte, within bounds. More would save
+// How many free blocks of a class a thread keeps at most: two megabytes, and not many. More would save
 // some ways to the slabs, but blocks come from there in the order of their addresses, and from here in the
 // order in which they were freed: a program that builds something anew finds more of it in the processor's
 // cache.
 [[nodiscard]] constexpr std::uint32_t cache_capacity(unsigned size_class) noexcept {
-    constexpr std::size_t kBytes = std::size_t{512} << 10;
-    constexpr std::size_t kLeast = 32;
+    constexpr std::size_t kBytes = std::size_t{2} << 20;
     constexpr std::size_t kMost = 512;
     const std::size_t fitting = kBytes / kClassBytes[size_class];
-    return static_cast<std::uint32_t>(fitting < kLeast ? kLeast : fitting > kMost ? kMost : fitting);
+    return static_cast<std::uint32_t>(fitting > kMost ? kMost : fitting);
 }
 
 // Where each class's slots begin in a thread's cache, and at the end where the last one's end.

@@ -140,6 +140,8 @@ private:
     [[nodiscard]] Status refill(unsigned size_class) noexcept;
     [[nodiscard]] bool fill_from_queue(unsigned size_class) noexcept;
     void fill_from_slabs(unsigned size_class) noexcept;
+    [[nodiscard]] static void** take_bits(std::uint64_t& bits, std::byte* first, std::size_t size,
+                                          void** bottom, void** slot) noexcept;
     [[nodiscard]] void** take_from_slab(Slab& slab, void** bottom, void** slot) noexcept;
     [[nodiscard]] Status find_slab(unsigned size_class) noexcept;
     void overflow(unsigned size_class) noexcept;
