@@ -26,6 +26,10 @@ extern "C" {
     std::free(block);
     __asm__ volatile("");
 }
+[[gnu::noinline]] unsigned char* realloc_here(void* block, std::size_t size) {
+    void* volatile moved = std::realloc(block, size);
+    return static_cast<unsigned char*>(moved);
+}
 [[gnu::noinline]] int read_here(const volatile unsigned char* byte) {
     const int value = *byte;
     __asm__ volatile("");
@@ -43,6 +47,7 @@ namespace {
 // Through pointers that the compiler knows nothing about, so that it makes no copies under other names.
 unsigned char* (*volatile call_allocate)(std::size_t) = allocate_here;
 void (*volatile call_free)(void*) = free_here;
+unsigned char* (*volatile call_realloc)(void*, std::size_t) = realloc_here;
 int (*volatile call_read)(const volatile unsigned char*) = read_here;
 void (*volatile call_write)(volatile unsigned char*) = write_here;
 
@@ -87,8 +92,7 @@ int write_after_free() {
 }
 int use_after_realloc() {
     unsigned char* const block = call_allocate(kBytes);
-    void* volatile moved = std::realloc(block, kBytes / 2);
-    return call_read(block) + (moved == nullptr ? 1 : 0);
+    return call_realloc(block, kBytes / 2) == nullptr ? 1 : call_read(block);
 }
 int double_free() {
     unsigned char* const block = call_allocate(kBytes);

@@ -48,7 +48,7 @@ class Wrong(unittest.TestCase):
     def test_after_the_free(self):
         self.assert_stopped("use_after_free", "use after free", -signal.SIGSEGV, "read_here", "free_here")
         self.assert_stopped("write_after_free", "use after free", -signal.SIGSEGV, "write_here", "free_here")
-        self.assert_stopped("use_after_realloc", "use after free", -signal.SIGSEGV, "read_here", "main")
+        self.assert_stopped("use_after_realloc", "use after free", -signal.SIGSEGV, "read_here", "realloc_here")
         self.assert_stopped("in_a_thread", "use after free", -signal.SIGSEGV, "read_here", "free_here")
         self.assert_stopped("in_a_child", "use after free", signal.SIGSEGV, "read_here", "free_here")
 
