@@ -48,7 +48,7 @@ OURO_EXPORT struct mallinfo2 mallinfo2() noexcept {
     info.arena = all.usable_bytes;
     info.hblks = all.mapped.blocks;
     info.hblkhd = all.mapped.bytes;
-    info.uordblks = all.counts.live_bytes;
+    info.uordblks = all.counts.live_bytes + all.guarded.bytes;
     info.fordblks = all.usable_bytes - std::min(all.usable_bytes, all.counts.live_bytes);
     info.fsmblks = all.counts.cached_bytes;
     info.keepcost = all.free_dirty_bytes;
@@ -80,8 +80,9 @@ OURO_EXPORT int malloc_info(int options, FILE* stream) noexcept {
                      "<system type=\"current\" size=\"%zu\"/>\n"
                      "<system type=\"max\" size=\"%zu\"/>\n"
                      "</malloc>\n",
-                     all.counts.live_blocks, all.counts.live_bytes, all.mapped.blocks, all.mapped.bytes,
-                     all.usable_bytes + all.mapped.bytes, all.usable_bytes + all.mapped.peak_bytes);
+                     all.counts.live_blocks + all.guarded.blocks, all.counts.live_bytes + all.guarded.bytes,
+                     all.mapped.blocks, all.mapped.bytes, all.usable_bytes + all.mapped.bytes,
+                     all.usable_bytes + all.mapped.peak_bytes);
     return written < 0 ? errno : 0;
 }
 

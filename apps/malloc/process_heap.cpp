@@ -1,5 +1,6 @@
 #include "process_heap.hpp"
 
+#include "guarded_blocks.hpp"
 #include "idle_return.hpp"
 #include "mapped_blocks.hpp"
 #include "settings.hpp"
@@ -43,9 +44,17 @@ constinit os::ThreadExitKey g_exit_key;
 // The thread is about to end: what is still freed goes home directly. The C library frees after the last hook
 // has run, and a heap taken then would be nobody's for ever.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_ending = false;
+// A thread's heap while allocations are sampled for guards. The fast paths then find none, so that every call
+// comes here and is counted; without guards they cost what they always do.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadHeap* t_sampled_heap = nullptr;
+
+ThreadHeap*& noted_heap() noexcept {
+    return is_guarding() ? t_sampled_heap : t_heap;
+}
 
 void leave_heap(void*) noexcept {
     t_heap = nullptr;
+    t_sampled_heap = nullptr;
     t_is_ending = true;
     g_core->abandon_heap_of(os::this_thread_id());
 }
@@ -55,11 +64,14 @@ void before_fork(void*) noexcept {
     while (!g_core->try_begin_purge())
         os::yield_thread();
     g_waiting_forks.fetch_sub(1, std::memory_order_relaxed);
+    prepare_guards_for_fork();
 }
 void after_fork(void*) noexcept {
+    resume_guards_after_fork();
     g_core->end_purge();
 }
 void after_fork_in_child(void*) noexcept {
+    resume_guards_after_fork();
     forget_background_thread();
     g_waiting_forks.store(0, std::memory_order_relaxed);
     g_core->abandon_heaps_except(os::this_thread_id());
@@ -94,6 +106,7 @@ void start() noexcept {
     for (std::size_t bytes = bytes_to_reserve(); g_core == nullptr && bytes >= kLeastReserved;
          bytes = align_down(bytes / 2, UnitMap::kUnitBytes))
         g_core = make_core(bytes);
+    if (settings().guard_every != 0) start_guarding(settings().guard_every, settings().guard_slots);
     if (g_core == nullptr) return;
     // Hooks may be missing in a process that used up all of them: threads then leave their heaps behind.
     if (const auto key = os::make_thread_exit_key(leave_heap)) g_exit_key = *key;
@@ -120,13 +133,14 @@ void ensure_started() noexcept {
 }
 
 ThreadHeap* find_heap() noexcept {
-    if (t_heap != nullptr) return t_heap;
+    ThreadHeap*& noted = noted_heap();
+    if (noted != nullptr) return noted;
     const auto heap = g_core->heap_of_this_thread();
     if (!heap) return nullptr;
-    t_heap = *heap;
+    noted = *heap;
     // May call malloc, which finds the heap noted.
     static_cast<void>(os::set_thread_exit_value(g_exit_key, *heap));
-    return t_heap;
+    return noted;
 }
 
 void* allocate_small(unsigned size_class) noexcept {
@@ -183,7 +197,7 @@ Found find_memory(std::size_t size, std::size_t alignment) noexcept {
 
 void free_small(unsigned size_class, void* block) noexcept {
     visit_idle_memory(*g_core, Errand::freeing);
-    ThreadHeap* const heap = t_heap != nullptr || !t_is_ending ? find_heap() : nullptr;
+    ThreadHeap* const heap = noted_heap() != nullptr || !t_is_ending ? find_heap() : nullptr;
     if (heap != nullptr) {
         heap->push_slow(size_class, block);
     } else {
@@ -198,9 +212,15 @@ void start_early() noexcept {
 }
 
 void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
+    ThreadHeap* heap = t_heap;
+    if (heap == nullptr && is_guarding()) {
+        if (void* const block = allocate_guarded(size, alignment))
+            return zeroed ? std::memset(block, 0, size) : block;
+        heap = t_sampled_heap;
+    }
     size = std::max(size, kAlignment);
-    if (size <= detail::kLargestClassBytes && alignment <= kAlignment && t_heap != nullptr) {
-        if (void* const block = t_heap->pop(detail::class_of_size(size)))
+    if (size <= detail::kLargestClassBytes && alignment <= kAlignment && heap != nullptr) {
+        if (void* const block = heap->pop(detail::class_of_size(size)))
             return zeroed ? std::memset(block, 0, size) : block;
     }
     return allocate_uncached(size, std::max(alignment, kAlignment), zeroed);
@@ -208,13 +228,17 @@ void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexce
 
 void deallocate_slow(void* block) noexcept {
     if (block == nullptr) return;
-    const int saved_errno = errno;
     const UnitKind kind = kind_of(block);
+    if (t_sampled_heap != nullptr && detail::is_slab(kind))
+        if (t_sampled_heap->push(detail::class_of_kind(kind), block)) return;
+    const int saved_errno = errno;
     if (detail::is_slab(kind)) {
         free_small(detail::class_of_kind(kind), block);
     } else if (kind == UnitKind::large_head) {
         g_core->deallocate_large(static_cast<std::byte*>(block));
         visit_idle_memory(*g_core, Errand::freeing);
+    } else if (is_guarded(block)) {
+        free_guarded(block);
     } else {
         OURO_ASSERT(kind == UnitKind::none, "free of what malloc did not return");
         unmap_block(block);
@@ -227,7 +251,7 @@ std::size_t usable_size(const void* block) noexcept {
     const UnitKind kind = kind_of(block);
     if (detail::is_slab(kind)) return detail::kClassBytes[detail::class_of_kind(kind)];
     if (kind == UnitKind::large_head) return g_core->large_size(static_cast<const std::byte*>(block));
-    return mapped_size(block);
+    return is_guarded(block) ? guarded_size(block) : mapped_size(block);
 }
 
 namespace {
@@ -243,6 +267,8 @@ bool stays(UnitKind kind, std::size_t usable, std::size_t new_size) noexcept {
 
 // The block with its new size without moving bytes; null when that cannot be.
 void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noexcept {
+    // A guarded one moves, so that the old address is guarded from now on and the new end is.
+    if (is_guarded(block)) return new_size == usable ? block : nullptr;
     const UnitKind kind = kind_of(block);
     if (stays(kind, usable, new_size)) return block;
     if (kind == UnitKind::large_head && new_size > detail::kLargestClassBytes &&
@@ -291,7 +317,8 @@ bool purge() noexcept {
 Report report() noexcept {
     Report report;
     report.mapped = mapped_totals();
-    report.allocations = report.mapped.allocations;
+    report.guarded = guarded_totals();
+    report.allocations = report.mapped.allocations + report.guarded.allocations;
     report.idle_returned_bytes = idle_returned_bytes();
     if (!is_ready()) return report;
     report.counts = g_core->count();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "guarded_blocks.hpp"
 #include "mapped_blocks.hpp"
 
 #include <ouro/memory/detail/heap_core.hpp>
@@ -11,7 +12,7 @@
 #include <cstdint>
 
 // The one heap of the process behind malloc: small blocks and units from the core, blocks too large for that
-// from mappings of their own. The fast paths are here; everything else is out of line.
+// from mappings of their own, and guarded ones. The fast paths are here; everything else is out of line.
 namespace ouro::process_heap {
 
 // What malloc promises without being asked.
@@ -19,7 +20,8 @@ inline constexpr std::size_t kAlignment = 16;
 // Differences of pointers into a block must fit.
 inline constexpr std::size_t kMostBytes = PTRDIFF_MAX;
 
-// A thread's heap, or null before its first call and after its end.
+// A thread's heap, or null before its first call and after its end; always null while allocations are
+// sampled for guards.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::ThreadHeap* t_heap = nullptr;
 
 // The core's addresses and the kinds of its units, for free(); empty until the first call.
@@ -100,6 +102,7 @@ struct Report {
     std::size_t free_dirty_bytes = 0;
     std::size_t idle_returned_bytes = 0;
     MappedTotals mapped;
+    GuardedTotals guarded;
     std::uint64_t allocations = 0;
     std::uint64_t failures = 0;
 };

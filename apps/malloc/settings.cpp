@@ -21,7 +21,11 @@ constexpr const char* kHelp =
     "  purge=<size>         keep at most this much free memory, beyond what is or was lately in use (32M);\n"
     "                       a number with K, M or G, or 0 to return all of it at once\n"
     "  idle=<ms>            return memory that stayed free for so many milliseconds (1000), or 0: never\n"
-    "  background=<0|1>     1: a thread of the library returns it even while the program does nothing (0)\n";
+    "  background=<0|1>     1: a thread of the library returns it even while the program does nothing (0)\n"
+    "  guard=<n>            guard about one of n allocations: what is done to it wrongly stops the program,\n"
+    "                       with a report (0: none)\n"
+    "  guard_slots=<n>      at most so many guarded blocks at once (1024), up to 16384; a page or more "
+    "each\n";
 
 // The words are cut out of the variable by position: there is no heap to copy them to yet.
 struct Word {
@@ -81,6 +85,15 @@ bool read_switch(Word word, bool& value) noexcept {
     return true;
 }
 
+bool read_slots(Word word, std::size_t& slots) noexcept {
+    // Each takes two mappings, of which a process has 65530 unless its system says otherwise.
+    constexpr std::size_t kMostSlots = 16384;
+    std::size_t value = 0;
+    if (!read_number(word, value) || value == 0 || value > kMostSlots) return false;
+    slots = value;
+    return true;
+}
+
 bool read_signal(Word word, int& number) noexcept {
     if (!word.is("USR1") && !word.is("USR2")) return false;
     number = word.is("USR1") ? SIGUSR1 : SIGUSR2;
@@ -100,6 +113,8 @@ bool apply(Word word, Settings& result) noexcept {
         return read_signal(word.after("stats_signal="), result.report_signal);
     if (word.starts_with("purge=")) return read_size(word.after("purge="), result.purge_bytes);
     if (word.starts_with("idle=")) return read_number(word.after("idle="), result.idle_ms);
+    if (word.starts_with("guard=")) return read_number(word.after("guard="), result.guard_every);
+    if (word.starts_with("guard_slots=")) return read_slots(word.after("guard_slots="), result.guard_slots);
     if (word.starts_with("background=")) return read_switch(word.after("background="), result.background);
     return false;
 }

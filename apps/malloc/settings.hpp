@@ -16,6 +16,9 @@ struct Settings {
     // A thread of our own sees to that, also when the program does nothing.
     bool background = false;
     ReportFormat report_at_exit = ReportFormat::none;
+    // One allocation in so many is guarded, so many at once at most; zero: none.
+    std::size_t guard_every = 0;
+    std::size_t guard_slots = 1024;
     // A signal that asks for a report; zero: none.
     int report_signal = 0;
 };

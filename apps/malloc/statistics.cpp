@@ -20,16 +20,19 @@ struct Line {
     Unit unit;
 };
 
-constexpr std::size_t kLines = 17;
+constexpr std::size_t kLines = 20;
 
 std::array<Line, kLines> lines_of(const Report& all) noexcept {
-    return {{{"live_blocks", all.counts.live_blocks + all.mapped.blocks, Unit::count},
-             {"live_bytes", all.counts.live_bytes + all.mapped.bytes, Unit::bytes},
+    return {{{"live_blocks", all.counts.live_blocks + all.mapped.blocks + all.guarded.blocks, Unit::count},
+             {"live_bytes", all.counts.live_bytes + all.mapped.bytes + all.guarded.bytes, Unit::bytes},
              {"cached_bytes", all.counts.cached_bytes, Unit::bytes},
              {"queued_blocks", all.counts.queued_blocks, Unit::count},
              {"mapped_blocks", all.mapped.blocks, Unit::count},
              {"mapped_bytes", all.mapped.bytes, Unit::bytes},
              {"mapped_peak_bytes", all.mapped.peak_bytes, Unit::bytes},
+             {"guarded_blocks", all.guarded.blocks, Unit::count},
+             {"guarded_bytes", all.guarded.bytes, Unit::bytes},
+             {"guarded_allocations", all.guarded.allocations, Unit::count},
              {"allocations", all.allocations, Unit::count},
              {"failures", all.failures, Unit::count},
              {"heap_peak_bytes", all.peak_bytes, Unit::bytes},

@@ -33,12 +33,16 @@ TEST(MallocSettings, WordsAreUnderstood) {
     EXPECT_EQ(settings.purge_bytes, std::size_t{2} << 30);
     EXPECT_TRUE(heap::apply_settings("purge=0", settings));
     EXPECT_EQ(settings.purge_bytes, 0U);
+    EXPECT_TRUE(heap::apply_settings("guard=1000,guard_slots=16384", settings));
+    EXPECT_EQ(settings.guard_every, 1000U);
+    EXPECT_EQ(settings.guard_slots, 16384U);
 }
 
 TEST(MallocSettings, OtherWordsAreRefusedAndChangeNothing) {
     for (const char* const words :
          {"nonsense", "purge", "purge=", "purge=M", "purge=-1", "purge=1.5M", "purge=12345678901",
-          "idle=", "idle=1s", "background=yes", "stats=xml", "stats_signal=KILL", "Stats", " stats"}) {
+          "idle=", "idle=1s", "background=yes", "stats=xml", "stats_signal=KILL", "Stats", " stats",
+          "guard=", "guard=x", "guard_slots=0", "guard_slots=16385"}) {
         SCOPED_TRACE(words);
         heap::Settings settings;
         testing::internal::CaptureStderr();
@@ -48,6 +52,7 @@ TEST(MallocSettings, OtherWordsAreRefusedAndChangeNothing) {
         EXPECT_NE(complaint.find("help"), std::string::npos);
         EXPECT_EQ(settings.purge_bytes, heap::Settings{}.purge_bytes);
         EXPECT_EQ(settings.report_at_exit, heap::ReportFormat::none);
+        EXPECT_EQ(settings.guard_slots, heap::Settings{}.guard_slots);
     }
 }
 

@@ -85,7 +85,7 @@ git count-objects -v | grep -v size
 """
 
 
-def run(command, preload, folder, text=None):
+def run(command, preload, folder, text=None, words=""):
     environment = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null",
                        GIT_AUTHOR_DATE="2020-01-01T00:00:00Z", GIT_COMMITTER_DATE="2020-01-01T00:00:00Z",
                        CCACHE_DISABLE="1", PYTHONHASHSEED="0")
@@ -93,19 +93,20 @@ def run(command, preload, folder, text=None):
     environment.pop("LD_PRELOAD", None)
     if preload:
         environment["LD_PRELOAD"] = LIBRARY
+        environment["OUROBOROS_MALLOC"] = words
     result = subprocess.run(command, cwd=folder, env=environment, input=text, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, timeout=200)
     return f"code {result.returncode}\n{result.stdout}"
 
 
 class RealPrograms(unittest.TestCase):
-    def assert_unchanged(self, command, text=None):
+    def assert_unchanged(self, command, text=None, words=""):
         if shutil.which(command[0]) is None:
             self.fail(f"{command[0]} is missing; tools/setup test installs it")
         outputs = []
         for preload in (False, True):
             with tempfile.TemporaryDirectory() as folder:
-                outputs.append(run(command, preload, folder, text))
+                outputs.append(run(command, preload, folder, text, words))
         self.assertTrue(outputs[0].startswith("code 0\n"), outputs[0])
         self.assertGreater(len(outputs[0]), 20, outputs[0])
         self.assertEqual(outputs[1], outputs[0])
@@ -129,6 +130,12 @@ class RealPrograms(unittest.TestCase):
 
     def test_git(self):
         self.assert_unchanged(["sh", "-c", GIT])
+
+    def test_python_with_guarded_blocks(self):
+        self.assert_unchanged([sys.executable, "-c", PYTHON], words="guard=50")
+
+    def test_git_with_guarded_blocks(self):
+        self.assert_unchanged(["sh", "-c", GIT], words="guard=50")
 
     def test_cmake_and_the_compiler_build_a_module(self):
         with tempfile.TemporaryDirectory() as folder:

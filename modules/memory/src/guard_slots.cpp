@@ -69,8 +69,11 @@ const GuardSlot* SampledGuards::State::slot_near(const void* address) const noex
     const auto is_used = [](const GuardSlot* slot) {
         return slot != nullptr && slot->state.load(std::memory_order_acquire) != SlotState::unused;
     };
-    if (is_used(here) && !here->guard_in_front) return here;
-    return is_used(next) && next->guard_in_front ? next : here;
+    const bool guards_here = is_used(here) && !here->guard_in_front;
+    const bool guards_next = is_used(next) && next->guard_in_front;
+    // Where both do, the nearer one is meant.
+    const bool is_near_next = offset % stride_bytes - slot_bytes >= os::page_size() / 2;
+    return guards_next && (is_near_next || !guards_here) ? next : here;
 }
 
 void SampledGuards::State::fill_report(const GuardSlot& slot, MemoryErrorReport& report) const noexcept {

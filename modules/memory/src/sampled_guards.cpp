@@ -4,7 +4,6 @@
 #include <ouro/base/align.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/sampled_guards.hpp>
-#include <ouro/os/capabilities.hpp>
 
 #include <cstring>
 #include <memory>
@@ -61,21 +60,22 @@ void hide(MemoryBlock committed) noexcept {
         (void)os::decommit(committed);
 }
 
-// Asked once: the system does not change under a running program.
-bool can_guard() noexcept {
-    static const bool answer = os::query_capabilities().page_protection;
-    return answer;
+// Whether pages can be made to fault here: tried with one that nobody uses yet.
+Status try_protection(MemoryBlock page) noexcept {
+    const Status hidden = os::protect(page, os::Protection::none).status();
+    return hidden == Status::ok ? os::protect(page, os::Protection::read_write).status() : hidden;
 }
 
 }  // namespace
 
 Expected<SampledGuards> SampledGuards::create(const Options& options) noexcept {
-    if (!can_guard()) return Status::not_supported;
     const auto layout = plan(options);
     if (!layout) return layout.status();
     auto records = os::Reservation::create({.bytes = layout->record_bytes});
     if (!records) return records.status();
     if (const auto done = records->commit(0, layout->record_bytes); !done) return done.status();
+    const Status protects = try_protection(records->block().sub(0, os::page_size()));
+    if (protects != Status::ok) return protects;
     // The page in front of the first slot; each slot brings the one behind it.
     auto pages = os::Reservation::create({.bytes = layout->page_bytes}, os::page_size());
     if (!pages) return pages.status();

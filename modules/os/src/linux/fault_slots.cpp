@@ -95,22 +95,28 @@ bool is_marked_as_passed_on(siginfo_t& info) noexcept {
     return marked;
 }
 
+// Somebody sent the signal: there is no fault, and so none that happens again.
+bool is_sent(const siginfo_t& info) noexcept {
+    return info.si_code <= 0;
+}
+
 // With the default action in place, the fault happens again on return and ends the process as it should.
-void end_by_default() noexcept {
+void end_by_default(const siginfo_t& info) noexcept {
     struct sigaction standard = {};
     standard.sa_handler = SIG_DFL;
     ::sigaction(SIGSEGV, &standard, nullptr);
+    if (is_sent(info)) static_cast<void>(::raise(SIGSEGV));
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
-    if (is_marked_as_passed_on(*info)) return end_by_default();
+    if (is_marked_as_passed_on(*info)) return end_by_default(*info);
     const struct sigaction& previous = previous_actions[previous_count.load(std::memory_order_acquire) - 1];
     if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
         previous.sa_sigaction(signal, info, context);
     } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
         previous.sa_handler(signal);
-    } else {
-        end_by_default();
+    } else if (previous.sa_handler == SIG_DFL || !is_sent(*info)) {
+        end_by_default(*info);
     }
 }
 
@@ -120,7 +126,9 @@ void handle_fault(int signal, siginfo_t* info, void* context) noexcept {
     const bool write = is_write(*info, context);
     const bool noted = write && (note_in_slot(address) || may_be_late());
     if (!noted) {
-        tell_fault_observers({.address = address, .is_write = write, .instruction = instruction_of(context)});
+        if (!is_sent(*info))
+            tell_fault_observers(
+                {.address = address, .is_write = write, .instruction = instruction_of(context)});
         pass_on(signal, info, context);
     }
     errno = saved_error;

@@ -2,7 +2,10 @@
 #include <ouro/os/fault_observer.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
+#include <signal.h>
 
 namespace {
 
@@ -46,6 +49,22 @@ TEST(FaultObserverDeath, IsToldBeforeTheProcessEnds) {
         },
         "a write by known code");
     EXPECT_TRUE(ouro::os::release(*block));
+}
+
+void do_nothing(const AccessFault&) {}
+
+[[noreturn]] void send_after(void (*action)(int)) {
+    ::signal(SIGSEGV, action);
+    if (!ouro::os::add_fault_observer(do_nothing)) std::_Exit(1);
+    static_cast<void>(::raise(SIGSEGV));
+    std::_Exit(2);
+}
+
+// No instruction is tried again after it: the default action must not wait for that.
+TEST(FaultObserverDeath, ASignalThatWasSentDoesWhatItDidWithoutUs) {
+    EXPECT_EXIT(send_after(SIG_DFL), testing::KilledBySignal(SIGSEGV), "");
+    EXPECT_EXIT(send_after(SIG_IGN), testing::ExitedWithCode(2), "");
+    EXPECT_EXIT(send_after([](int) { std::_Exit(3); }), testing::ExitedWithCode(3), "");
 }
 
 TEST(FaultObserver, AddingTwiceTakesOnePlace) {

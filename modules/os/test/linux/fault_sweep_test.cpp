@@ -189,8 +189,7 @@ constexpr Operation kOperations[] = {
     {"ask_own_memory", ask_own_memory},
 };
 
-// Owned things end by unmapping; the kernel refuses that only when splitting needs one mapping too many,
-// which giving back a whole mapping never does.
+// Owned things end by unmapping, and what cannot be unmapped stays: that has a test of its own below.
 bool is_exempt(OsCall call) {
     return call == OsCall::unmap_memory;
 }
@@ -300,6 +299,24 @@ TEST(FaultInjection, FailsTheNthUseOnce) {
     EXPECT_TRUE(third);
     EXPECT_TRUE(os::release(*first));
     EXPECT_TRUE(os::release(*third));
+}
+
+TEST(FaultInjection, AReservationThatCannotBeReleasedKeepsItsAddressesOnly) {
+    ouro::MemoryBlock block;
+    {
+        auto memory = os::Reservation::create({.bytes = 4 * os::page_size()}, 1);
+        ASSERT_TRUE(memory);
+        block = memory->block();
+        ASSERT_TRUE(memory->commit(0, block.size));
+        block.data[0] = std::byte{1};
+        inject::fail_nth(OsCall::unmap_memory, 1, ENOMEM);
+    }
+    EXPECT_TRUE(inject::has_fired());
+    inject::clear();
+    EXPECT_EQ(os::reserve({.bytes = block.size, .address = block.data}).status(), Status::address_in_use);
+    EXPECT_EQ(block.data[0], std::byte{0});
+    const std::size_t page = os::page_size();
+    EXPECT_TRUE(os::release({block.data - page, block.size + 2 * page}));
 }
 
 TEST(FaultInjection, AThreadThatCannotStartSaysWhy) {

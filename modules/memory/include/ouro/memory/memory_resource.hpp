@@ -93,10 +93,10 @@ struct ResourceStats {
 // tie the type information of whoever derives from this class to that file, which is compiled without any.
 class MemoryResource {
 public:
-    // At least `size` bytes at a multiple of `alignment`. The block may be larger than asked, and says so;
-    // all of it may be used. The bytes are unspecified. Fails with zero_size, bad_alignment (not a power of
-    // two, or more than the resource can do), size_overflow, out_of_memory, capacity_exhausted or sealed (it
-    // would have to grow: see seal.hpp), and changes nothing then.
+    // At least `size` bytes at a multiple of `alignment`, unspecified; the block may be larger, and all of it
+    // used. Fails with zero_size, bad_alignment (no power of two, or too large), size_overflow,
+    // out_of_memory, out_of_address_space, too_many_mappings, capacity_exhausted, sealed (see seal.hpp) or,
+    // under a TaggedAllocator, budget_exceeded or rate_limited, and changes nothing then.
     [[nodiscard]] virtual Expected<MemoryBlock> allocate(std::size_t size,
                                                          std::size_t alignment) noexcept = 0;
 

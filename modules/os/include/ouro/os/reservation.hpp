@@ -8,8 +8,8 @@
 
 namespace ouro::os {
 
-// A reserved range with an owner: released when it goes out of scope. Optional guard pages on both sides are
-// never committed, so that running over either end is a fault at once instead of a corrupted neighbour.
+// A reserved range with an owner: released at its end (its memory only, where mappings are too many for
+// more). Optional guard pages on both sides are never committed: running over either end faults at once.
 class Reservation {
 public:
     // As os::reserve. `guard_bytes` are rounded up to pages and lie outside the block; with guards, the
