@@ -3,6 +3,7 @@
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
 #include <vector>
 
@@ -74,11 +75,12 @@ TEST(Seal, KeepsWhatAFrameWouldGiveBack) {
 }
 
 TEST(Seal, TheSystemAllocatorKeepsMoreThanItsCache) {
+    const std::size_t page = ouro::os::page_size();
     auto system = ouro::SystemAllocator::create({.cache_bytes = 0});
     ASSERT_TRUE(system);
     std::vector<ouro::MemoryBlock> blocks;
     for (int i = 0; i < 40; ++i) {
-        const auto block = system->allocate(65536);
+        const auto block = system->allocate(4 * page);
         ASSERT_TRUE(block);
         blocks.push_back(*block);
     }
@@ -94,22 +96,22 @@ TEST(Seal, TheSystemAllocatorKeepsMoreThanItsCache) {
         EXPECT_EQ(system->check(), Status::ok);
         // In other sizes too, as parts of what there is.
         for (int i = 0; i < 80; ++i) {
-            const auto block = system->allocate(32768);
+            const auto block = system->allocate(2 * page);
             ASSERT_TRUE(block);
             blocks.push_back(*block);
         }
-        EXPECT_EQ(system->allocate(4096).status(), Status::sealed);
-        EXPECT_EQ(system->try_resize(blocks.back(), 65536).status(), Status::sealed);
-        const auto shrunk = system->try_resize(blocks.back(), 16384);
+        EXPECT_EQ(system->allocate(page).status(), Status::sealed);
+        EXPECT_EQ(system->try_resize(blocks.back(), 4 * page).status(), Status::sealed);
+        const auto shrunk = system->try_resize(blocks.back(), page);
         ASSERT_TRUE(shrunk);
         blocks.back() = *shrunk;
-        EXPECT_TRUE(system->allocate(16384));
+        EXPECT_TRUE(system->allocate(page));
         EXPECT_EQ(system->check(), Status::ok);
     }
     for (const auto& block : blocks)
         system->deallocate(block);
     EXPECT_EQ(system->check(), Status::ok);
-    EXPECT_EQ(system->stats().committed_bytes, 16384U);
+    EXPECT_EQ(system->stats().committed_bytes, page);
 }
 
 TEST(Seal, APartitionKeepsTheMemoryOfLargeBlocks) {

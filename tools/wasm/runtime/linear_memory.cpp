@@ -88,16 +88,27 @@ TakeOutcome take_pages(PageOwner owner, const PageRequest& request, PageRange& t
     return TakeOutcome::taken;
 }
 
-bool give_back_pages(PageOwner owner, PageRange range) noexcept {
+GiveOutcome give_back_pages(PageOwner owner, PageRange range) noexcept {
     const LockGuard guard(table_lock);
     const std::size_t index = index_behind(range.first);
-    if (index == table_size) return false;
-    const TakenRange& found = table[index];
-    if (found.owner != owner || found.pages.first != range.first || found.pages.count != range.count)
-        return false;
-    --table_size;
-    std::memmove(&table[index], &table[index + 1], (table_size - index) * sizeof(TakenRange));
-    return true;
+    if (index == table_size || range.count == 0) return GiveOutcome::not_taken;
+    TakenRange& found = table[index];
+    const PageRange all = found.pages;
+    if (found.owner != owner || range.first < all.first || range.end() > all.end())
+        return GiveOutcome::not_taken;
+    const PageRange before{all.first, range.first - all.first};
+    const PageRange behind{range.end(), all.end() - range.end()};
+    if (before.count == 0 && behind.count == 0) {
+        --table_size;
+        std::memmove(&table[index], &table[index + 1], (table_size - index) * sizeof(TakenRange));
+        return GiveOutcome::given;
+    }
+    if (before.count != 0 && behind.count != 0) {
+        if (table_size == kMaxRanges) return GiveOutcome::table_full;
+        insert(index + 1, {behind, owner});
+    }
+    table[index].pages = before.count != 0 ? before : behind;
+    return GiveOutcome::given;
 }
 
 bool owns_pages(PageOwner owner, PageRange pages) noexcept {

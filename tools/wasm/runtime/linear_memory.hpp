@@ -44,8 +44,11 @@ enum class TakeOutcome : std::uint32_t { taken, in_use, no_room, table_full };
 // Requires: a count that is not zero. `taken` is written only when the outcome says so.
 [[nodiscard]] TakeOutcome take_pages(PageOwner owner, const PageRequest& request, PageRange& taken) noexcept;
 
-// Gives a range back; false when the owner has not taken exactly this one.
-[[nodiscard]] bool give_back_pages(PageOwner owner, PageRange range) noexcept;
+enum class GiveOutcome : std::uint32_t { given, not_taken, table_full };
+
+// Gives back a range that the owner has taken, or a part of one. A part from the middle leaves two ranges,
+// for which the table may have no room.
+[[nodiscard]] GiveOutcome give_back_pages(PageOwner owner, PageRange range) noexcept;
 
 // True when one range of the owner contains all of the pages.
 [[nodiscard]] bool owns_pages(PageOwner owner, PageRange pages) noexcept;

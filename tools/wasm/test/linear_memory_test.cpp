@@ -47,7 +47,7 @@ TEST(LinearMemory, GrowsAndTheNewPagesAreZeroInEveryThread) {
         EXPECT_TRUE(std::all_of(bytes, bytes + kCount * kPageBytes, [i](unsigned char b) {
             return b == i + 1;
         })) << i;
-        EXPECT_TRUE(give_back_pages(PageOwner::os, ranges[i]));
+        EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, ranges[i]));
     }
 }
 
@@ -70,12 +70,27 @@ TEST(LinearMemory, RangesBelongToTheirOwner) {
     EXPECT_FALSE(owns_pages(PageOwner::os, {range.first + 1, 3}));
     EXPECT_FALSE(owns_pages(PageOwner::os, {range.first - 1, 2}));
     EXPECT_FALSE(owns_pages(PageOwner::test_heap, range));
-    EXPECT_FALSE(give_back_pages(PageOwner::test_heap, range));
-    EXPECT_FALSE(give_back_pages(PageOwner::os, {range.first, 2}));
-    EXPECT_FALSE(give_back_pages(PageOwner::os, {range.first + 1, 2}));
+    EXPECT_EQ(GiveOutcome::not_taken, give_back_pages(PageOwner::test_heap, range));
+    EXPECT_EQ(GiveOutcome::not_taken, give_back_pages(PageOwner::os, {range.first, 4}));
+    EXPECT_EQ(GiveOutcome::not_taken, give_back_pages(PageOwner::os, {range.first + 1, 0}));
     EXPECT_EQ(pages_of(PageOwner::os), 3U);
-    EXPECT_TRUE(give_back_pages(PageOwner::os, range));
-    EXPECT_FALSE(give_back_pages(PageOwner::os, range));
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, range));
+    EXPECT_EQ(GiveOutcome::not_taken, give_back_pages(PageOwner::os, range));
+    EXPECT_EQ(pages_of(PageOwner::os), 0U);
+}
+
+TEST(LinearMemory, PartsAreGivenBack) {
+    const PageRange range = take(6);
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, {range.first + 2, 1}));
+    EXPECT_FALSE(owns_pages(PageOwner::os, {range.first + 1, 2}));
+    EXPECT_TRUE(owns_pages(PageOwner::os, {range.first, 2}));
+    EXPECT_TRUE(owns_pages(PageOwner::os, {range.first + 3, 3}));
+    EXPECT_EQ(GiveOutcome::not_taken, give_back_pages(PageOwner::os, {range.first + 1, 3}));
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, {range.first, 1}));
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, {range.first + 5, 1}));
+    EXPECT_EQ(pages_of(PageOwner::os), 3U);
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, {range.first + 1, 1}));
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, {range.first + 3, 2}));
     EXPECT_EQ(pages_of(PageOwner::os), 0U);
 }
 
@@ -87,7 +102,7 @@ TEST(LinearMemory, TheHeapAndOthersDoNotMeet) {
     EXPECT_TRUE(owns_pages(PageOwner::test_heap, {first, 128}));
     for (const PageRange range : {before, behind}) {
         EXPECT_TRUE(range.end() <= first || range.first >= first + 128);
-        EXPECT_TRUE(give_back_pages(PageOwner::os, range));
+        EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, range));
     }
     ::operator delete(block);
 }
@@ -102,11 +117,11 @@ TEST(LinearMemory, AnExactRangeIsTakenOnlyWhereItIsFree) {
     EXPECT_EQ(at(1, 1), TakeOutcome::in_use);
     EXPECT_EQ(at(maximum_pages() - 1, 2), TakeOutcome::no_room);
     ASSERT_EQ(at(maximum_pages() - 1, 1), TakeOutcome::taken);
-    EXPECT_TRUE(give_back_pages(PageOwner::os, again));
-    EXPECT_TRUE(give_back_pages(PageOwner::os, range));
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, again));
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, range));
     ASSERT_EQ(at(range.first + 1, 2), TakeOutcome::taken);
     EXPECT_EQ(again.first, range.first + 1);
-    EXPECT_TRUE(give_back_pages(PageOwner::os, again));
+    EXPECT_EQ(GiveOutcome::given, give_back_pages(PageOwner::os, again));
 }
 
 }  // namespace

@@ -87,7 +87,14 @@ Expected<void> release(MemoryBlock block) noexcept {
     const Status checked = check_pages(block);
     if (checked != Status::ok) return checked;
     const wasm::LockGuard guard(states_lock);
-    if (!wasm::give_back_pages(PageOwner::os, pages_of_block(block))) return Status::bad_address;
+    switch (wasm::give_back_pages(PageOwner::os, pages_of_block(block))) {
+        case wasm::GiveOutcome::not_taken:
+            return Status::bad_address;
+        case wasm::GiveOutcome::table_full:
+            return Status::too_many_mappings;
+        case wasm::GiveOutcome::given:
+            break;
+    }
     states.decommit(pages_of_block(block));
     return {};
 }

@@ -81,14 +81,15 @@ TEST(LinearMemory, NeighboursThatAreReleasedBecomeOneGap) {
     release_all({whole, end});
 }
 
-TEST(LinearMemory, ReleaseTakesTheWholeReservationOnly) {
+TEST(LinearMemory, ReleaseTakesPartsOfOneReservation) {
     const MemoryBlock block = reserve_pages(4);
     const MemoryBlock next = reserve_pages(4);
     ASSERT_EQ(next.data, block.end());
-    EXPECT_EQ(os::release(block.sub(0, kPage)).status(), Status::bad_address);
-    EXPECT_EQ(os::release(block.sub(kPage, 3 * kPage)).status(), Status::bad_address);
     EXPECT_EQ(os::release({block.data, 8 * kPage}).status(), Status::bad_address);
-    release_all({block});
+    release_all({block.sub(kPage, kPage)});
+    EXPECT_EQ(os::commit(block).status(), Status::not_mapped);
+    EXPECT_EQ(os::commit(block.sub(2 * kPage, 2 * kPage)).status(), Status::ok);
+    release_all({block.sub(0, kPage), block.sub(2 * kPage, 2 * kPage)});
     EXPECT_EQ(os::release(block).status(), Status::bad_address);
     release_all({next});
 }

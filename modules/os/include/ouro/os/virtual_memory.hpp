@@ -36,7 +36,7 @@ struct ReserveRequest {
 [[nodiscard]] Expected<MemoryBlock> reserve(const ReserveRequest& request) noexcept;
 
 // Gives the addresses back, with whatever was committed there. The block is what reserve returned, or whole
-// pages of it (not in wasm32: there the whole only, else bad_address).
+// pages of it. Fails with bad_address, or with too_many_mappings when a part leaves two.
 Expected<void> release(MemoryBlock block) noexcept;
 
 // Makes reserved pages readable and writable; already committed ones keep their bytes. Fails with
