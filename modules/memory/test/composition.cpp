@@ -281,9 +281,9 @@ std::vector<std::string> composition_table() {
     return table;
 }
 
-std::string random_composition(std::uint64_t seed) {
+std::string random_composition(std::uint64_t seed, FreeOrder order) {
     Random random(seed);
-    return write_random(random, 4, false);
+    return write_random(random, 4, order == FreeOrder::any);
 }
 
 std::string composition_label(std::string_view text) {

@@ -125,8 +125,11 @@ private:
 // Every recipe alone or on others, and the hand-picked chains: what each contract test runs with.
 [[nodiscard]] std::vector<std::string> composition_table();
 
+enum class FreeOrder : std::uint8_t { any, may_be_newest_first };
+
 // A composition of up to four levels; the same for the same seed, on every platform.
-[[nodiscard]] std::string random_composition(std::uint64_t seed);
+[[nodiscard]] std::string random_composition(std::uint64_t seed,
+                                             FreeOrder order = FreeOrder::may_be_newest_first);
 
 // The text as a test's name can hold it: "stack_on_frame".
 [[nodiscard]] std::string composition_label(std::string_view text);
