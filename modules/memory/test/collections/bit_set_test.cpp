@@ -1,16 +1,13 @@
 #include "bit_models.hpp"
 #include "strict_resource.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/bit_set.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <ranges>
-#include <set>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,7 +15,6 @@ namespace {
 
 using ouro::BitSet;
 using ouro::FixedBitSet;
-using ouro::Random;
 using ouro::Status;
 using ouro::testing_support::BitSetModel;
 using ouro::testing_support::FixedBitSetModel;

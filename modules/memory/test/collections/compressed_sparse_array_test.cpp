@@ -1,23 +1,19 @@
 #include "sparse_model.hpp"
 #include "strict_resource.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/compressed_sparse_array.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <ranges>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
 using ouro::CompressedSparseArray;
-using ouro::Random;
 using ouro::Status;
 using ouro::testing_support::SparseModel;
 using ouro::testing_support::StrictResource;

@@ -2,7 +2,6 @@
 #include "tracked.hpp"
 #include "vector_model.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/pooled_vector.hpp>
 #include <ouro/memory/frame_allocator.hpp>
 
@@ -12,15 +11,14 @@
 #include <numeric>
 #include <ranges>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
 using ouro::PooledVector;
-using ouro::Random;
 using ouro::Status;
+using ouro::testing_support::make_element;
 using ouro::testing_support::StrictResource;
 using ouro::testing_support::Tracked;
 using ouro::testing_support::VectorModel;
@@ -58,7 +56,7 @@ TEST(PooledVector, AnElementCanBeAddedToItself) {
     PooledVector<std::uint32_t> numbers(heap);
     PooledVector<std::string> texts(heap);
     ASSERT_TRUE(numbers.push_back(7));
-    ASSERT_TRUE(texts.push_back(make<std::string>(7)));
+    ASSERT_TRUE(texts.push_back(make_element<std::string>(7)));
     for (int i = 0; i < 200; ++i) {
         ASSERT_TRUE(numbers.push_back(numbers.front()));
         ASSERT_TRUE(texts.push_back(texts.front()));
@@ -67,7 +65,8 @@ TEST(PooledVector, AnElementCanBeAddedToItself) {
     ASSERT_EQ(numbers.append(numbers.span()), Status::ok);
     ASSERT_EQ(numbers.resize(10000, numbers.back()), Status::ok);
     EXPECT_TRUE(std::ranges::all_of(numbers, [](std::uint32_t value) { return value == 7; }));
-    EXPECT_TRUE(std::ranges::all_of(texts, [](const std::string& t) { return t == make<std::string>(7); }));
+    EXPECT_TRUE(
+        std::ranges::all_of(texts, [](const std::string& t) { return t == make_element<std::string>(7); }));
 }
 
 TEST(PooledVector, GrowsInPlaceWhereTheResourceCan) {

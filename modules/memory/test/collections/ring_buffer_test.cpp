@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <ranges>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 #include "strict_resource.hpp"
 #include "tracked.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/soa_block.hpp>
 
 #include <algorithm>
@@ -12,13 +11,11 @@
 #include <ranges>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using ouro::Random;
 using ouro::SoaBlock;
 using ouro::Status;
 using ouro::testing_support::SoaModel;

@@ -1,22 +1,16 @@
 #include "interner_model.hpp"
 #include "strict_resource.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/string_interner.hpp>
 
 #include <cstdint>
-#include <cstring>
-#include <map>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using ouro::Random;
 using ouro::Status;
 using ouro::StringId;
 using ouro::StringInterner;
