@@ -22,8 +22,8 @@ using ouro::testing_support::CollectionKind;
 using ouro::testing_support::StrictResource;
 using ouro::testing_support::Tracked;
 
-constexpr std::uint64_t kSeeds = 4;
-constexpr int kSteps = 120;
+constexpr std::uint64_t kSeeds = 3;
+constexpr int kSteps = 60;
 constexpr std::uint64_t kEndlessCalls = 2000;
 
 // Runs the scenario with the n-th call failing, for every n there is; then with all from the n-th on failing.
