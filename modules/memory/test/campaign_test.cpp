@@ -1,8 +1,7 @@
-// Random calls on every strategy and on random compositions of them, each byte checked: a slice of a second
-// or two by default, and with OURO_TEST_LONG a campaign of kLongOperations in all. A failure names the seed
-// of its round; OURO_TEST_SEED=<seed> makes that round the first.
+// Random calls on every strategy and on random compositions of them, each byte checked.
+#include "campaign.hpp"
+
 #include "composition.hpp"
-#include "environment.hpp"
 #include "resource_model.hpp"
 
 #include <ouro/base/random.hpp>
@@ -25,8 +24,11 @@ using ouro::Status;
 using ouro::testing_support::Composition;
 using ouro::testing_support::composition_label;
 using ouro::testing_support::composition_table;
+using ouro::testing_support::first_seed;
+using ouro::testing_support::one_of;
 using ouro::testing_support::random_composition;
 using ouro::testing_support::ResourceModel;
+using ouro::testing_support::share_of_operations;
 
 constexpr std::uint64_t kLongOperations = 100'000'000;
 constexpr std::uint64_t kSliceOperations = 1'000'000;
@@ -34,26 +36,6 @@ constexpr std::uint64_t kRoundOperations = 20'000;
 // A case is a test of its own, with its own seeds, so that they can run side by side.
 constexpr std::uint64_t kRandomCases = 24;
 constexpr std::size_t kKibibyte = 1024;
-
-std::uint64_t first_seed() {
-    std::uint64_t seed = 0;
-    const char* digits = ouro::detail::environment_value("OURO_TEST_SEED");
-    for (; digits != nullptr && *digits >= '0' && *digits <= '9'; ++digits)
-        seed = seed * 10 + static_cast<std::uint64_t>(*digits - '0');
-    return seed == 0 ? 1 : seed;
-}
-
-// What one case does of the whole.
-std::uint64_t share_of_operations() {
-    const bool is_long = ouro::detail::environment_value("OURO_TEST_LONG") != nullptr;
-    const std::uint64_t cases = composition_table().size() + kRandomCases;
-    return ((is_long ? kLongOperations : kSliceOperations) + cases - 1) / cases;
-}
-
-template <class T, std::size_t kCount>
-T one_of(Random& random, const std::array<T, kCount>& choices) {
-    return choices[random.below(kCount)];
-}
 
 // From a few large blocks to many small ones, with and without room to spare.
 ResourceModel::Limits random_limits(const Composition& built, std::size_t bytes, Random& random) {
@@ -104,7 +86,8 @@ Done run_round(const std::string& text, std::uint64_t seed, std::uint64_t operat
 // The composition for a seed is its own for each round of the random ones.
 template <class TextFor>
 void run_case(std::uint64_t seed, std::uint64_t seed_step, TextFor text_for) {
-    const std::uint64_t share = share_of_operations();
+    const std::uint64_t cases = composition_table().size() + kRandomCases;
+    const std::uint64_t share = share_of_operations(kSliceOperations, kLongOperations, cases);
     Done all;
     std::uint64_t rounds = 0;
     for (; all.operations < share; ++rounds, seed += seed_step) {
@@ -135,7 +118,8 @@ class RandomCampaign : public testing::TestWithParam<std::uint64_t> {};
 
 // The first case begins with the seed itself: it is the one to reproduce a failure with.
 TEST_P(RandomCampaign, EveryByteIsKept) {
-    run_case(first_seed() + GetParam(), kRandomCases, random_composition);
+    run_case(first_seed() + GetParam(), kRandomCases,
+             [](std::uint64_t seed) { return random_composition(seed); });
 }
 
 std::vector<std::uint64_t> case_numbers() {

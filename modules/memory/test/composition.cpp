@@ -30,8 +30,20 @@ PartPointer build_usual(const Site& site) {
     return hold(Resource::create_on(*site.upstreams[0], site.bytes));
 }
 
+// Returns memory after few resets already.
+PartPointer build_frame(const Site& site) {
+    if (!site.upstreams.empty()) return build_usual<FrameAllocator>(site);
+    return hold(FrameAllocator::create({.max_bytes = site.bytes, .decay_resets = 2}));
+}
+
 PartPointer build_fallback(const Site& site) {
     return hold(FallbackChain::create(site.upstreams));
+}
+
+// Most of it in one chunk, so that a small block at first does not split what a large one needs later.
+PartPointer build_huge(const Site& site) {
+    if (!site.upstreams.empty()) return build_usual<HugePageArena>(site);
+    return hold(HugePageArena::create({.max_bytes = site.bytes, .initial_bytes = site.bytes / 4 * 3}));
 }
 
 PartPointer build_system(const Site& site) {
@@ -44,10 +56,11 @@ PartPointer build_tagged(const Site& site) {
 
 // The second of two partitions; the set lives as long as the part.
 PartPointer build_partition(const Site& site) {
-    class Holder final : public Part {
+    class SetHolder final : public Part {
     public:
-        explicit Holder(PartitionAllocator set) : set_(std::move(set)) {}
+        explicit SetHolder(PartitionAllocator set) : set_(std::move(set)) {}
         [[nodiscard]] MemoryResource& resource() override { return set_[1]; }
+        void give_back() override { (void)set_.trim(); }
 
     private:
         PartitionAllocator set_;
@@ -58,7 +71,7 @@ PartPointer build_partition(const Site& site) {
                    ? PartitionAllocator::create({.partitions = parts})
                    : PartitionAllocator::create_on(*site.upstreams[0], {.partitions = parts});
     if (!set) return nullptr;
-    return std::make_unique<Holder>(*std::move(set));
+    return std::make_unique<SetHolder>(*std::move(set));
 }
 
 // Blocks go back at once, so that whatever is below sees them in the order of their frees; and some of the
@@ -85,10 +98,11 @@ PartPointer build_pool(const Site& site) {
 
 template <auto kEnd>
 PartPointer build_end(const Site& site) {
-    class Holder final : public Part {
+    class EndHolder final : public Part {
     public:
-        explicit Holder(TwoEndedStack stack) : stack_(std::move(stack)) {}
+        explicit EndHolder(TwoEndedStack stack) : stack_(std::move(stack)) {}
         [[nodiscard]] MemoryResource& resource() override { return (stack_.*kEnd)(); }
+        void give_back() override { stack_.trim(); }
 
     private:
         TwoEndedStack stack_;
@@ -96,7 +110,7 @@ PartPointer build_end(const Site& site) {
     auto stack = site.upstreams.empty() ? TwoEndedStack::create({.max_bytes = site.bytes})
                                         : TwoEndedStack::create_on(*site.upstreams[0], site.bytes);
     if (!stack) return nullptr;
-    return std::make_unique<Holder>(*std::move(stack));
+    return std::make_unique<EndHolder>(*std::move(stack));
 }
 
 // A new strategy is one line here.
@@ -107,7 +121,7 @@ const std::array kRecipes = {
            .most_upstreams = 3,
            .passes_on = true,
            .listed = false},
-    Recipe{.name = "frame", .build = build_usual<FrameAllocator>},
+    Recipe{.name = "frame", .build = build_frame},
     Recipe{.name = "guarded_checked",
            .build = build_guarded<HardeningTier::checked>,
            .least_upstreams = 1,
@@ -122,7 +136,7 @@ const std::array kRecipes = {
            .passes_on = true,
            .added_bytes = kMaxCanaryBytes,
            .listed = false},
-    Recipe{.name = "huge", .build = build_usual<HugePageArena>},
+    Recipe{.name = "huge", .build = build_huge},
     Recipe{.name = "partition", .build = build_partition},
     Recipe{.name = "pool",
            .build = build_pool,
@@ -259,6 +273,11 @@ Composition::~Composition() {
         parts_.pop_back();
 }
 
+void Composition::give_back() {
+    for (std::size_t i = parts_.size(); i != 0; --i)
+        parts_[i - 1]->give_back();
+}
+
 ResourceModel::Limits Composition::limits() const {
     ResourceModel::Limits limits;
     limits.max_size = std::min(limits.max_size, traits_.max_size);
@@ -281,9 +300,9 @@ std::vector<std::string> composition_table() {
     return table;
 }
 
-std::string random_composition(std::uint64_t seed) {
+std::string random_composition(std::uint64_t seed, FreeOrder order) {
     Random random(seed);
-    return write_random(random, 4, false);
+    return write_random(random, 4, order == FreeOrder::any);
 }
 
 std::string composition_label(std::string_view text) {

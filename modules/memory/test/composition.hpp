@@ -36,6 +36,10 @@ class Part {
 public:
     virtual ~Part() = default;
     [[nodiscard]] virtual MemoryResource& resource() = 0;
+    // Returns what nobody uses to where it came from, where the strategy does that when told to.
+    virtual void give_back() {}
+    // Frees everything at once, where the strategy can. Requires: nobody uses any of it.
+    virtual void start_over() {}
 };
 
 // What a recipe builds on: how many bytes it is to serve, and the resources named in its parentheses.
@@ -64,33 +68,37 @@ struct Recipe {
     bool many_blocks = false;
 };
 
+// A part of the usual kind.
+template <class Resource>
+class Holder final : public Part {
+public:
+    template <class... Arguments>
+    explicit Holder(Arguments&&... arguments) : value_(std::forward<Arguments>(arguments)...) {}
+
+    [[nodiscard]] MemoryResource& resource() override { return value_; }
+    void give_back() override {
+        if constexpr (requires { value_.trim(); }) (void)value_.trim();
+        if constexpr (requires { value_.purge(); }) (void)value_.purge();
+    }
+    void start_over() override {
+        if constexpr (requires { value_.reset(); }) value_.reset();
+    }
+
+private:
+    Resource value_;
+};
+
 // Puts what a create function returned into a part; null when that failed.
 template <class Resource>
 [[nodiscard]] PartPointer hold(Expected<Resource> made) {
-    class Holder final : public Part {
-    public:
-        explicit Holder(Resource value) : value_(std::move(value)) {}
-        [[nodiscard]] MemoryResource& resource() override { return value_; }
-
-    private:
-        Resource value_;
-    };
     if (!made) return nullptr;
-    return std::make_unique<Holder>(*std::move(made));
+    return std::make_unique<Holder<Resource>>(*std::move(made));
 }
 
 // The same for a resource that cannot fail to be made and does not move.
 template <class Resource, class... Arguments>
 [[nodiscard]] PartPointer hold_in_place(Arguments&&... arguments) {
-    class Holder final : public Part {
-    public:
-        explicit Holder(Arguments&&... given) : value_(std::forward<Arguments>(given)...) {}
-        [[nodiscard]] MemoryResource& resource() override { return value_; }
-
-    private:
-        Resource value_;
-    };
-    return std::make_unique<Holder>(std::forward<Arguments>(arguments)...);
+    return std::make_unique<Holder<Resource>>(std::forward<Arguments>(arguments)...);
 }
 
 // A chain of resources that lives and dies together, the one on top first.
@@ -110,6 +118,10 @@ public:
     [[nodiscard]] bool is_built() const { return !parts_.empty(); }
     [[nodiscard]] MemoryResource& resource() { return parts_.back()->resource(); }
     [[nodiscard]] const Traits& traits() const { return traits_; }
+    // Of each part, from the top down, so that what one returns the next may return as well.
+    void give_back();
+    // Of the part on top. Requires: nobody uses any of its blocks.
+    void start_over() { parts_.back()->start_over(); }
     // The names under which its parts are in the registry of blocks.
     [[nodiscard]] const std::vector<std::string>& listed_names() const { return listed_names_; }
     // What a model may ask of it.
@@ -125,8 +137,11 @@ private:
 // Every recipe alone or on others, and the hand-picked chains: what each contract test runs with.
 [[nodiscard]] std::vector<std::string> composition_table();
 
+enum class FreeOrder : std::uint8_t { any, may_be_newest_first };
+
 // A composition of up to four levels; the same for the same seed, on every platform.
-[[nodiscard]] std::string random_composition(std::uint64_t seed);
+[[nodiscard]] std::string random_composition(std::uint64_t seed,
+                                             FreeOrder order = FreeOrder::may_be_newest_first);
 
 // The text as a test's name can hold it: "stack_on_frame".
 [[nodiscard]] std::string composition_label(std::string_view text);

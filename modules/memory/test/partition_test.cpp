@@ -71,7 +71,7 @@ TEST(Partition, BlocksSayHowLargeTheyAre) {
     const auto small = set[0].allocate(100);
     const auto large = set[0].allocate(kMaxSlotBytes + 1);
     ASSERT_TRUE(small && large);
-    EXPECT_EQ(small->size, 112U);
+    EXPECT_EQ(small->size, ouro::align_up(100, ouro::kDefaultAlignment));
     EXPECT_EQ(large->size, ouro::align_up(kMaxSlotBytes + 1, ouro::os::page_size()));
     EXPECT_EQ(set[0].stats().live_bytes, small->size + large->size);
     EXPECT_EQ(set[0].stats().live_blocks, 2U);

@@ -70,9 +70,9 @@ TYPED_TEST(Pools, GivesTheWholeBlockAndTakesTheLastOneFirst) {
 TYPED_TEST(Pools, RefusesWhatDoesNotFitABlock) {
     auto pool = TypeParam::Pool::create({.block_bytes = 48, .alignment = 16, .max_blocks = 4});
     ASSERT_TRUE(pool);
-    EXPECT_EQ(pool->allocate(0).status(), Status::zero_size);
-    EXPECT_EQ(pool->allocate(49).status(), Status::capacity_exhausted);
-    EXPECT_EQ(pool->allocate(SIZE_MAX).status(), Status::capacity_exhausted);
+    EXPECT_EQ(pool->allocate(0, 16).status(), Status::zero_size);
+    EXPECT_EQ(pool->allocate(49, 16).status(), Status::capacity_exhausted);
+    EXPECT_EQ(pool->allocate(SIZE_MAX, 16).status(), Status::capacity_exhausted);
     EXPECT_EQ(pool->allocate(16, 32).status(), Status::bad_alignment);
     EXPECT_EQ(pool->allocate(16, 24).status(), Status::bad_alignment);
     EXPECT_EQ(pool->allocate(16, 0).status(), Status::bad_alignment);
@@ -246,7 +246,7 @@ TYPED_TEST(Pools, AResetFreesEverything) {
     const auto second = take(*pool, 5000);
     ASSERT_EQ(second.size(), 5000U);
     EXPECT_EQ(second[0].data, first[0].data);
-    EXPECT_EQ(pool->stats().peak_bytes, 5000U * 32U);
+    EXPECT_EQ(pool->stats().peak_bytes, 5000U * pool->block_bytes());
     EXPECT_EQ(pool->pool_stats().fresh, 10'000U);
 }
 

@@ -1,18 +1,18 @@
 // Producers and consumers on cores of their own over one heap for small objects: every block is allocated on
 // one thread, stamped to its last byte, and checked and freed on another. Short by default; with
 // OURO_TEST_LONG it runs for seconds.
+#include "stress_threads.hpp"
+
 #include <ouro/base/random.hpp>
 #include <ouro/memory/collections/spsc_ring.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
-#include <ouro/os/clock.hpp>
 #include <ouro/os/thread.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -29,7 +29,11 @@ using ouro::Random;
 using ouro::SmallObjectAllocator;
 using ouro::SpscRing;
 using ouro::Status;
-namespace os = ouro::os;
+using ouro::testing_support::connect;
+using ouro::testing_support::drain_until_done;
+using ouro::testing_support::run_on_cores;
+using ouro::testing_support::start_on_core;
+using ouro::testing_support::work_until;
 
 constexpr std::size_t kHeapBytes = std::size_t{256} << 20;
 constexpr std::size_t kLaneParcels = 256;
@@ -84,12 +88,11 @@ struct Producer {
 
     void run() {
         Random random(seed, number);
-        const bool is_long = std::getenv("OURO_TEST_LONG") != nullptr;
-        const std::uint64_t end_ns = os::monotonic_ns() + kLongRunNs;
-        while (sent < kShortRunParcels || (is_long && os::monotonic_ns() < end_ns)) {
+        const auto is_enough = [&] { return sent >= kShortRunParcels; };
+        work_until(is_enough, kLongRunNs, [&] {
             for (int i = 0; i < 100; ++i)
                 send_one(random);
-        }
+        });
         is_done.store(true, std::memory_order_release);
     }
 
@@ -110,7 +113,7 @@ struct Producer {
         } else {
             // A full lane is not waited for: what a producer frees itself is part of the traffic.
             heap->deallocate(parcel.block, parcel.alignment);
-            os::yield_thread();
+            ouro::os::yield_thread();
         }
     }
 };
@@ -126,20 +129,13 @@ struct Consumer {
     std::uint64_t misdelivered = 0;
 
     void run() {
-        for (bool all_done = false; !all_done;) {
-            all_done = true;
-            for (const auto& [producer, lane] : sources) {
-                // Asked before the lane is emptied, so that what was sent last is not missed.
-                const bool is_done = producer->is_done.load(std::memory_order_acquire);
-                all_done = all_done && is_done;
-                drain(*producer, *lane);
-            }
-        }
+        drain_until_done(sources,
+                         [&](const Producer& producer, Lane& lane) { return drain(producer, lane); });
         for (; !kept.empty(); kept.pop_front())
             finish(kept.front());
     }
 
-    void drain(const Producer& producer, Lane& lane) {
+    bool drain(const Producer& producer, Lane& lane) {
         bool any = false;
         while (auto parcel = lane.pop()) {
             any = true;
@@ -154,7 +150,7 @@ struct Consumer {
             finish(kept.front());
             kept.pop_front();
         }
-        if (!any) os::yield_thread();
+        return any;
     }
 
     void finish(const Parcel& parcel) {
@@ -162,15 +158,6 @@ struct Consumer {
         heap->deallocate(parcel.block, parcel.alignment);
     }
 };
-
-template <class Role>
-os::Thread start(Role& role, std::size_t core) {
-    auto thread =
-        os::Thread::start([](void* argument) { static_cast<Role*>(argument)->run(); }, &role,
-                          {.name = "stress", .core = static_cast<unsigned>(core) % os::core_count()});
-    EXPECT_TRUE(thread);
-    return thread ? *std::move(thread) : os::Thread();
-}
 
 struct Everyone {
     std::vector<std::unique_ptr<Lane>> lanes;
@@ -186,26 +173,10 @@ void prepare(Everyone& all, SmallObjectAllocator& heap, ouro::MemoryResource& la
         producer.heap = &heap;
         producer.number = number;
         producer.seed = producer_count * 10 + consumer_count;
-        for (Consumer& consumer : all.consumers) {
-            auto lane = Lane::create(lane_memory, kLaneParcels);
-            ASSERT_TRUE(lane);
-            all.lanes.push_back(std::make_unique<Lane>(*std::move(lane)));
-            producer.lanes.push_back(all.lanes.back().get());
-            consumer.heap = &heap;
-            consumer.sources.emplace_back(&producer, all.lanes.back().get());
-        }
+        ASSERT_NO_FATAL_FAILURE(connect(producer, all.consumers, lane_memory, kLaneParcels, all.lanes));
     }
-}
-
-void run_threads(Everyone& all) {
-    std::vector<os::Thread> threads;
-    std::size_t core = 0;
-    for (const auto& producer : all.producers)
-        threads.push_back(start(*producer, core++));
     for (Consumer& consumer : all.consumers)
-        threads.push_back(start(consumer, core++));
-    for (os::Thread& thread : threads)
-        thread.join();
+        consumer.heap = &heap;
 }
 
 // Everything sent has come, whole, and nothing is left in the heap.
@@ -250,7 +221,7 @@ void run_all(std::size_t producer_count, std::size_t consumer_count) {
     ASSERT_TRUE(heap && lane_memory);
     Everyone all;
     ASSERT_NO_FATAL_FAILURE(prepare(all, *heap, *lane_memory, producer_count, consumer_count));
-    run_threads(all);
+    run_on_cores(all.producers, all.consumers);
     verify(all, *heap);
 }
 
@@ -267,7 +238,7 @@ TEST(SmallObjectStress, ANewThreadsHeapTakesThePlaceOfALargeBlock) {
     ASSERT_TRUE(large);
     heap->deallocate(*large);
     Newcomer newcomer{.heap = &*heap, .block = {}};
-    start(newcomer, 0).join();
+    start_on_core(newcomer, 0).join();
     EXPECT_TRUE(large->contains(newcomer.block.data));
     heap->deallocate(newcomer.block);
     EXPECT_EQ(heap->stats().live_blocks, 0U);

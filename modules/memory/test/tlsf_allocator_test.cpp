@@ -58,11 +58,11 @@ TEST(TlsfAllocator, UsesItsMemoryToTheLastByte) {
     auto heap = TlsfAllocator::create({.max_bytes = 4 * kMiB});
     ASSERT_TRUE(heap);
     std::size_t count = 0;
-    while (heap->allocate(16))
+    while (heap->allocate(16, 16))
         ++count;
     EXPECT_EQ(count, (4 * kMiB - ouro::TlsfHeap::control_bytes(4 * kMiB)) / 16);
     EXPECT_EQ(heap->stats().failures, 1U);
-    EXPECT_EQ(heap->allocate(16).status(), Status::capacity_exhausted);
+    EXPECT_EQ(heap->allocate(16, 16).status(), Status::capacity_exhausted);
     EXPECT_EQ(heap->check(), Status::ok);
 }
 

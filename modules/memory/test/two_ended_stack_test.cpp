@@ -20,6 +20,8 @@ using ouro::TwoEndedStack;
 using ouro::testing_support::ResourceModel;
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
+// What sizes are rounded up to.
+constexpr std::size_t kUnit = ouro::kDefaultAlignment;
 
 TEST(TwoEndedStack, TheEndsGrowTowardsEachOther) {
     auto stack = TwoEndedStack::create({.max_bytes = kBytes});
@@ -27,11 +29,11 @@ TEST(TwoEndedStack, TheEndsGrowTowardsEachOther) {
     const auto front = stack->front().allocate(100);
     const auto back = stack->back().allocate(100);
     ASSERT_TRUE(front && back);
-    EXPECT_EQ(front->size, 112U);
+    EXPECT_EQ(front->size, ouro::align_up(100, kUnit));
     EXPECT_EQ(back->end(), front->data + kBytes);
     EXPECT_EQ(stack->front().allocate(1)->data, front->end());
     EXPECT_EQ(stack->back().allocate(1)->end(), back->data);
-    EXPECT_EQ(stack->free_bytes(), kBytes - 2 * (112 + 16));
+    EXPECT_EQ(stack->free_bytes(), kBytes - 2 * (front->size + kUnit));
     EXPECT_TRUE(stack->front().owns(back->data));
     EXPECT_EQ(stack->check(), Status::ok);
 }
@@ -39,10 +41,10 @@ TEST(TwoEndedStack, TheEndsGrowTowardsEachOther) {
 TEST(TwoEndedStack, WhereTheEndsMeetItIsExhausted) {
     auto stack = TwoEndedStack::create({.max_bytes = kBytes});
     ASSERT_TRUE(stack);
-    const auto half = stack->front().allocate(kBytes / 2 + 16);
+    const auto half = stack->front().allocate(kBytes / 2 + kUnit);
     ASSERT_TRUE(half);
     EXPECT_EQ(stack->back().allocate(kBytes / 2).status(), Status::capacity_exhausted);
-    const auto rest = stack->back().allocate(kBytes / 2 - 16);
+    const auto rest = stack->back().allocate(kBytes / 2 - kUnit);
     ASSERT_TRUE(rest);
     EXPECT_EQ(rest->data, half->end());
     std::memset(half->data, 1, half->size);
@@ -66,7 +68,7 @@ TEST(TwoEndedStack, SenselessRequestsHaveTheirStatus) {
         EXPECT_EQ(end->allocate(0).status(), Status::zero_size);
         EXPECT_EQ(end->allocate(16, 24).status(), Status::bad_alignment);
         EXPECT_EQ(end->allocate(SIZE_MAX).status(), Status::size_overflow);
-        EXPECT_EQ(end->allocate(SIZE_MAX - 16).status(), Status::capacity_exhausted);
+        EXPECT_EQ(end->allocate(SIZE_MAX - kUnit).status(), Status::capacity_exhausted);
         EXPECT_NE(end->allocate(16, SIZE_MAX / 2 + 1).status(), Status::ok);
         EXPECT_EQ(end->allocate(2 * kBytes).status(), Status::capacity_exhausted);
         const auto block = end->reallocate({}, 100, 64);
@@ -120,7 +122,7 @@ TEST(TwoEndedStack, TheNewestBlockChangesAndKeepsItsBytes) {
                     ASSERT_EQ(block->data[i], static_cast<std::byte>(i + size));
             }
             end->deallocate(*block, alignment);
-            EXPECT_EQ(end->used_bytes(), 48U);
+            EXPECT_EQ(end->used_bytes(), ouro::align_up(48, kUnit));
         }
     }
 }

@@ -1,15 +1,13 @@
+#include "bit_models.hpp"
 #include "strict_resource.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/bit_set.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <ranges>
-#include <set>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -17,8 +15,9 @@ namespace {
 
 using ouro::BitSet;
 using ouro::FixedBitSet;
-using ouro::Random;
 using ouro::Status;
+using ouro::testing_support::BitSetModel;
+using ouro::testing_support::FixedBitSetModel;
 using ouro::testing_support::StrictResource;
 
 static_assert(std::ranges::forward_range<BitSet> && std::ranges::common_range<BitSet>);
@@ -36,100 +35,12 @@ constexpr std::size_t count_at_compile_time() {
 }
 static_assert(count_at_compile_time() == 11 + 51);
 
-template <class Set>
-void compare(const Set& set, const std::vector<bool>& model) {
-    std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < model.size(); ++i) {
-        if (model[i]) members.push_back(i);
-        ASSERT_EQ(set.test(i), model[i]) << "bit " << i;
-    }
-    ASSERT_EQ(set.size(), model.size());
-    ASSERT_EQ(set.count(), members.size());
-    ASSERT_EQ(set.any(), !members.empty());
-    ASSERT_EQ(set.none(), members.empty());
-    ASSERT_EQ(set.all(), members.size() == model.size());
-    ASSERT_TRUE(std::ranges::equal(set, members));
-    std::vector<std::size_t> visited;
-    set.for_each_set([&](std::size_t index) { visited.push_back(index); });
-    ASSERT_EQ(visited, members);
-    std::size_t found = set.find_first();
-    for (const std::size_t member : members) {
-        ASSERT_EQ(found, member);
-        found = set.find_next(found);
-    }
-    ASSERT_EQ(found, set.size());
-    const auto clear = std::find(model.begin(), model.end(), false);
-    ASSERT_EQ(set.find_first_clear(), static_cast<std::size_t>(clear - model.begin()));
-}
-
-// One random change of the set and its model.
-template <class Set>
-void change(Set& set, std::vector<bool>& model, Random& random) {
-    if (model.empty()) return;
-    const auto bits = static_cast<std::uint32_t>(model.size());
-    const std::size_t index = random.below(bits);
-    const std::size_t count = random.below(bits - static_cast<std::uint32_t>(index) + 1);
-    const auto first = model.begin() + static_cast<std::ptrdiff_t>(index);
-    switch (random.below(8)) {
-        case 0:
-            set.set(index);
-            model[index] = true;
-            break;
-        case 1:
-            set.clear(index);
-            model[index] = false;
-            break;
-        case 2:
-            set.flip(index);
-            model[index] = !model[index];
-            break;
-        case 3:
-            set.set_range(index, count);
-            std::fill_n(first, count, true);
-            break;
-        case 4:
-            set.clear_range(index, count);
-            std::fill_n(first, count, false);
-            break;
-        case 5:
-            set.flip_all();
-            model.flip();
-            break;
-        case 6:
-            set.assign(index, count % 2 == 0);
-            model[index] = count % 2 == 0;
-            break;
-        default:
-            if (random.chance(0.1)) set.set_all(), std::fill(model.begin(), model.end(), true);
-            if (random.chance(0.1)) set.clear_all(), std::fill(model.begin(), model.end(), false);
-    }
-}
-
 template <std::size_t N>
 void run_fixed(std::uint64_t seed) {
-    Random random(seed);
-    FixedBitSet<N> one;
-    FixedBitSet<N> two;
-    std::vector<bool> model_one(N);
-    std::vector<bool> model_two(N);
+    FixedBitSetModel<N> model(seed);
     for (int step = 0; step < 200; ++step) {
-        change(one, model_one, random);
-        change(two, model_two, random);
-        ASSERT_NO_FATAL_FAILURE(compare(one, model_one));
-        const auto both = one & two;
-        const auto either = one | two;
-        const auto differing = one ^ two;
-        const auto without = one - two;
-        for (std::size_t i = 0; i < N; ++i) {
-            ASSERT_EQ(both.test(i), model_one[i] && model_two[i]);
-            ASSERT_EQ(either.test(i), model_one[i] || model_two[i]);
-            ASSERT_EQ(differing.test(i), model_one[i] != model_two[i]);
-            ASSERT_EQ(without.test(i), model_one[i] && !model_two[i]);
-        }
-        ASSERT_EQ(one.intersects(two), both.any());
-        ASSERT_EQ(one.is_subset_of(two), without.none());
-        ASSERT_TRUE(both.is_subset_of(one) && both.is_subset_of(two));
-        ASSERT_EQ(one == two, differing.none());
+        ASSERT_NO_FATAL_FAILURE(model.step());
+        ASSERT_NO_FATAL_FAILURE(model.verify());
     }
 }
 
@@ -148,27 +59,12 @@ TEST(BitSet, RandomCallsMatchTheModel) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         StrictResource heap;
-        Random random(seed);
-        BitSet set(heap);
-        std::vector<bool> model;
-        for (int step = 0; step < 500; ++step) {
-            change(set, model, random);
-            if (random.chance(0.1)) {
-                const std::size_t bits = random.below(400);
-                ASSERT_EQ(set.resize(bits), Status::ok);
-                model.resize(bits);
-            }
-            if (random.chance(0.05)) {
-                ASSERT_EQ(set.shrink_to_fit(), Status::ok);
-            }
-            ASSERT_NO_FATAL_FAILURE(compare(set, model));
-            if (random.chance(0.05)) {
-                auto copy = set.clone();
-                ASSERT_TRUE(copy);
-                ASSERT_TRUE(*copy == set);
-                set = *std::move(copy);
-            }
+        BitSetModel model(heap, seed);
+        for (int step = 0; step < 1000; ++step) {
+            ASSERT_NO_FATAL_FAILURE(model.step());
+            ASSERT_NO_FATAL_FAILURE(model.verify());
         }
+        ASSERT_EQ(model.refusals(), 0U);
     }
 }
 

@@ -1,23 +1,21 @@
+#include "sparse_model.hpp"
 #include "strict_resource.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/compressed_sparse_array.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <ranges>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
 using ouro::CompressedSparseArray;
-using ouro::Random;
 using ouro::Status;
+using ouro::testing_support::SparseModel;
 using ouro::testing_support::StrictResource;
 
 struct alignas(32) Record {
@@ -35,70 +33,20 @@ struct alignas(32) Record {
 using Numbers = CompressedSparseArray<std::uint32_t, 64>;
 static_assert(std::ranges::forward_range<Numbers::Indices>);
 
-// Clustered, as entities are, with the ends of the index space among them.
-std::uint32_t random_index(Random& random) {
-    const std::uint32_t cluster = random.below(12);
-    if (cluster == 0) return 0xFFFFFFFF - random.below(3);
-    return cluster * 1'000'003 + random.below(600);
-}
-
-template <class Array>
-void compare(Array& array, const std::map<std::uint32_t, std::uint32_t>& model) {
-    ASSERT_EQ(array.check(), Status::ok);
-    ASSERT_EQ(array.size(), model.size());
-    auto expected = model.begin();
-    bool same = true;
-    ASSERT_EQ(array.for_each([&](std::uint32_t index, const auto& value) {
-        same = same && expected != model.end() && expected->first == index &&
-               value == std::remove_cvref_t<decltype(value)>(expected->second);
-        ++expected;
-    }),
-              Status::ok);
-    ASSERT_TRUE(same && expected == model.end());
-    ASSERT_TRUE(std::ranges::equal(array.indices(), std::views::keys(model)));
-}
-
 template <class T, std::size_t ChunkValues>
 void run_model(std::uint64_t seed, std::size_t max_raw_chunks) {
-    using Array = CompressedSparseArray<T, ChunkValues>;
     StrictResource heap;
     {
-        auto array = *Array::create(heap, {.max_raw_chunks = max_raw_chunks});
-        std::map<std::uint32_t, std::uint32_t> model;
-        Random random(seed);
+        SparseModel<T, ChunkValues> model(heap, max_raw_chunks, seed);
         for (int step = 0; step < 4000; ++step) {
-            const std::uint32_t index = random_index(random);
-            const std::uint32_t choice = random.below(100);
-            const bool known = model.contains(index);
-            if (choice < 50) {
-                ASSERT_EQ(array.set(index, T(index ^ choice)), Status::ok);
-                model[index] = index ^ choice;
-            } else if (choice < 75) {
-                const auto value = array.get(index);
-                ASSERT_EQ(value.status(), known ? Status::ok : Status::not_found);
-                if (known) {
-                    ASSERT_EQ(*value, T(model[index]));
-                }
-            } else if (choice < 97) {
-                ASSERT_EQ(array.contains(index), known);
-                ASSERT_EQ(array.erase(index), known ? Status::ok : Status::not_found);
-                model.erase(index);
-            } else {
-                ASSERT_TRUE(choice == 97 ? array.compress_all() : array.compress_cold());
-            }
-            const auto stats = array.stats();
-            ASSERT_LE(stats.raw_chunks, max_raw_chunks);
+            SCOPED_TRACE("step " + std::to_string(step));
+            ASSERT_NO_FATAL_FAILURE(model.step());
             if (step % 200 == 0) {
-                ASSERT_NO_FATAL_FAILURE(compare(array, model));
+                ASSERT_NO_FATAL_FAILURE(model.verify());
             }
         }
-        compare(array, model);
-        Array moved = std::move(array);
-        compare(moved, model);
-        moved.clear();
-        EXPECT_EQ(moved.size(), 0U);
-        EXPECT_EQ(moved.check(), Status::ok);
-        EXPECT_EQ(moved.set(5, T(5)), Status::ok);
+        ASSERT_NO_FATAL_FAILURE(model.verify());
+        ASSERT_EQ(model.refusals(), 0U);
     }
     ASSERT_EQ(heap.live_blocks(), 0U);
 }

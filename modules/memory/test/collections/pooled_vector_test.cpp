@@ -1,7 +1,7 @@
 #include "strict_resource.hpp"
 #include "tracked.hpp"
+#include "vector_model.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/pooled_vector.hpp>
 #include <ouro/memory/frame_allocator.hpp>
 
@@ -11,100 +11,22 @@
 #include <numeric>
 #include <ranges>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
 using ouro::PooledVector;
-using ouro::Random;
 using ouro::Status;
+using ouro::testing_support::make_element;
 using ouro::testing_support::StrictResource;
 using ouro::testing_support::Tracked;
+using ouro::testing_support::VectorModel;
 
 static_assert(std::ranges::contiguous_range<PooledVector<int>>);
 static_assert(std::ranges::contiguous_range<const PooledVector<Tracked>>);
 static_assert(std::ranges::sized_range<PooledVector<int>> && std::ranges::common_range<PooledVector<int>>);
 static_assert(std::movable<PooledVector<Tracked>> && !std::copyable<PooledVector<int>>);
-
-template <class T>
-T make(std::uint32_t number) {
-    if constexpr (std::is_same_v<T, std::string>) {
-        return "a text too long to be stored inside, number " + std::to_string(number);
-    } else {
-        return T(number);
-    }
-}
-
-// Random calls beside std::vector, compared after each.
-template <class T>
-class VectorModel {
-public:
-    VectorModel(ouro::MemoryResource& resource, std::uint64_t seed) : vector_(resource), random_(seed) {}
-
-    void step() {
-        const std::uint32_t number = random_.below(1000000);
-        const std::size_t index = random_.below(static_cast<std::uint32_t>(model_.size() + 1));
-        switch (random_.below(12)) {
-            case 0:
-            case 1:
-            case 2:
-            case 3:
-                ASSERT_TRUE(vector_.push_back(make<T>(number)));
-                model_.push_back(make<T>(number));
-                break;
-            case 4:
-            case 5: {
-                const auto made = vector_.insert(vector_.begin() + index, make<T>(number));
-                ASSERT_TRUE(made);
-                ASSERT_EQ(**made, make<T>(number));
-                model_.insert(model_.begin() + static_cast<std::ptrdiff_t>(index), make<T>(number));
-                break;
-            }
-            case 6:
-                erase_range(index);
-                break;
-            case 7:
-                swap_remove(index);
-                break;
-            case 8:
-                ASSERT_EQ(vector_.resize(index), Status::ok);
-                model_.resize(index);
-                break;
-            case 9:
-                ASSERT_EQ(vector_.resize(model_.size() + index % 7), Status::ok);
-                model_.resize(model_.size() + index % 7);
-                break;
-            case 10:
-                ASSERT_EQ(vector_.shrink_to_fit(), Status::ok);
-                break;
-            default:
-                ASSERT_EQ(vector_.reserve(index * 2), Status::ok);
-                ASSERT_GE(vector_.capacity(), index * 2);
-        }
-    }
-    [[nodiscard]] bool equal() const { return std::ranges::equal(vector_, model_); }
-
-private:
-    void erase_range(std::size_t index) {
-        const std::size_t end = std::min(model_.size(), index + random_.below(5));
-        const auto after = vector_.erase(vector_.begin() + index, vector_.begin() + end);
-        ASSERT_EQ(static_cast<std::size_t>(after - vector_.begin()), index);
-        model_.erase(model_.begin() + static_cast<std::ptrdiff_t>(index),
-                     model_.begin() + static_cast<std::ptrdiff_t>(end));
-    }
-    void swap_remove(std::size_t index) {
-        if (index == model_.size()) return;
-        vector_.swap_remove(index);
-        if (index + 1 != model_.size()) model_[index] = std::move(model_.back());
-        model_.pop_back();
-    }
-
-    PooledVector<T> vector_;
-    std::vector<T> model_;
-    Random random_;
-};
 
 template <class T>
 class PooledVectorOf : public testing::Test {};
@@ -118,10 +40,11 @@ TYPED_TEST(PooledVectorOf, RandomCallsMatchTheModel) {
         {
             VectorModel<TypeParam> model(heap, seed);
             for (int step = 0; step < 1000; ++step) {
-                model.step();
-                if (testing::Test::HasFatalFailure()) return;
-                ASSERT_TRUE(model.equal()) << "step " << step;
+                SCOPED_TRACE("step " + std::to_string(step));
+                ASSERT_NO_FATAL_FAILURE(model.step());
+                ASSERT_NO_FATAL_FAILURE(model.verify());
             }
+            ASSERT_EQ(model.refusals(), 0U);
         }
         ASSERT_EQ(heap.live_blocks(), 0U);
         ASSERT_EQ(Tracked::live, 0);
@@ -133,7 +56,7 @@ TEST(PooledVector, AnElementCanBeAddedToItself) {
     PooledVector<std::uint32_t> numbers(heap);
     PooledVector<std::string> texts(heap);
     ASSERT_TRUE(numbers.push_back(7));
-    ASSERT_TRUE(texts.push_back(make<std::string>(7)));
+    ASSERT_TRUE(texts.push_back(make_element<std::string>(7)));
     for (int i = 0; i < 200; ++i) {
         ASSERT_TRUE(numbers.push_back(numbers.front()));
         ASSERT_TRUE(texts.push_back(texts.front()));
@@ -142,7 +65,8 @@ TEST(PooledVector, AnElementCanBeAddedToItself) {
     ASSERT_EQ(numbers.append(numbers.span()), Status::ok);
     ASSERT_EQ(numbers.resize(10000, numbers.back()), Status::ok);
     EXPECT_TRUE(std::ranges::all_of(numbers, [](std::uint32_t value) { return value == 7; }));
-    EXPECT_TRUE(std::ranges::all_of(texts, [](const std::string& t) { return t == make<std::string>(7); }));
+    EXPECT_TRUE(
+        std::ranges::all_of(texts, [](const std::string& t) { return t == make_element<std::string>(7); }));
 }
 
 TEST(PooledVector, GrowsInPlaceWhereTheResourceCan) {

@@ -1,3 +1,4 @@
+#include "ring_model.hpp"
 #include "strict_resource.hpp"
 #include "tracked.hpp"
 
@@ -6,11 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <ranges>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -19,6 +18,7 @@ namespace {
 using ouro::Random;
 using ouro::RingBuffer;
 using ouro::Status;
+using ouro::testing_support::RingModel;
 using ouro::testing_support::StrictResource;
 using ouro::testing_support::Tracked;
 
@@ -27,86 +27,6 @@ static_assert(std::ranges::random_access_range<const RingBuffer<Tracked>>);
 static_assert(std::ranges::sized_range<RingBuffer<int>> && std::ranges::common_range<RingBuffer<int>>);
 static_assert(std::sortable<RingBuffer<int>::iterator>);
 static_assert(std::convertible_to<RingBuffer<int>::iterator, RingBuffer<int>::const_iterator>);
-
-// Random calls beside std::deque.
-template <class T>
-class RingModel {
-public:
-    RingModel(ouro::MemoryResource& resource, std::size_t capacity, std::uint64_t seed)
-        : ring_(*RingBuffer<T>::create(resource, capacity)), random_(seed) {}
-
-    void step() {
-        const std::uint32_t number = random_.below(1000000);
-        const bool full = model_.size() == ring_.capacity();
-        switch (random_.below(8)) {
-            case 0:
-            case 1:
-                ASSERT_EQ(ring_.push_back(T(number)).status(),
-                          full ? Status::capacity_exhausted : Status::ok);
-                if (!full) model_.push_back(number);
-                break;
-            case 2:
-                ASSERT_EQ(ring_.push_front(T(number)).status(),
-                          full ? Status::capacity_exhausted : Status::ok);
-                if (!full) model_.push_front(number);
-                break;
-            case 3:
-                ASSERT_EQ(ring_.push_back_overwriting(T(number)), T(number));
-                if (full) model_.pop_front();
-                model_.push_back(number);
-                break;
-            case 4:
-                ASSERT_EQ(ring_.push_front_overwriting(T(number)), T(number));
-                if (full) model_.pop_back();
-                model_.push_front(number);
-                break;
-            case 5:
-                pop(ring_.pop_front(), true);
-                break;
-            case 6:
-                pop(ring_.pop_back(), false);
-                break;
-            default:
-                drop(random_.below(4));
-        }
-    }
-    [[nodiscard]] bool equal() {
-        const auto same = [](const T& one, std::uint32_t other) { return one == T(other); };
-        const auto parts = ring_.parts();
-        if (parts.first.size() + parts.second.size() != model_.size()) return false;
-        const auto middle = model_.begin() + static_cast<std::ptrdiff_t>(parts.first.size());
-        return std::ranges::equal(ring_, model_, same) &&
-               std::equal(parts.first.begin(), parts.first.end(), model_.begin(), same) &&
-               std::equal(parts.second.begin(), parts.second.end(), middle, same);
-    }
-
-private:
-    void pop(ouro::Expected<T> value, bool from_front) {
-        ASSERT_EQ(value.status(), model_.empty() ? Status::not_found : Status::ok);
-        if (model_.empty()) return;
-        ASSERT_EQ(*value, T(from_front ? model_.front() : model_.back()));
-        if (from_front) {
-            model_.pop_front();
-        } else {
-            model_.pop_back();
-        }
-    }
-    void drop(std::uint32_t count) {
-        const std::size_t expected = std::min<std::size_t>(count, model_.size());
-        const auto end = static_cast<std::ptrdiff_t>(expected);
-        if (random_.chance(0.5)) {
-            ASSERT_EQ(ring_.drop_front(count), expected);
-            model_.erase(model_.begin(), model_.begin() + end);
-        } else {
-            ASSERT_EQ(ring_.drop_back(count), expected);
-            model_.erase(model_.end() - end, model_.end());
-        }
-    }
-
-    RingBuffer<T> ring_;
-    std::deque<std::uint32_t> model_;
-    Random random_;
-};
 
 template <class T>
 class RingBufferOf : public testing::Test {};
@@ -120,9 +40,9 @@ TYPED_TEST(RingBufferOf, RandomCallsMatchTheModel) {
         {
             RingModel<TypeParam> model(heap, capacity, capacity);
             for (int step = 0; step < 2000; ++step) {
-                model.step();
-                if (testing::Test::HasFatalFailure()) return;
-                ASSERT_TRUE(model.equal()) << "step " << step;
+                SCOPED_TRACE("step " + std::to_string(step));
+                ASSERT_NO_FATAL_FAILURE(model.step());
+                ASSERT_NO_FATAL_FAILURE(model.verify());
             }
         }
         ASSERT_EQ(heap.live_blocks(), 0U);

@@ -1,7 +1,7 @@
+#include "soa_model.hpp"
 #include "strict_resource.hpp"
 #include "tracked.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/soa_block.hpp>
 
 #include <algorithm>
@@ -11,15 +11,14 @@
 #include <ranges>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using ouro::Random;
 using ouro::SoaBlock;
 using ouro::Status;
+using ouro::testing_support::SoaModel;
 using ouro::testing_support::StrictResource;
 using ouro::testing_support::Tracked;
 
@@ -34,56 +33,17 @@ static_assert(std::ranges::random_access_range<const Mixed> && std::ranges::comm
 static_assert(!std::sortable<Plain::iterator>);
 static_assert(ouro::kSimdLanes<float> == 16);
 
-void expect_layout(Plain& block) {
-    const auto* const first = reinterpret_cast<std::byte*>(block.column<0>().data());
-    const auto whole = [&](auto span) {
-        ASSERT_TRUE(ouro::is_aligned(span.data(), ouro::kSimdBytes));
-        ASSERT_EQ(span.size_bytes() % ouro::kSimdBytes, 0U);
-        const auto* const end = reinterpret_cast<const std::byte*>(span.data() + span.size());
-        ASSERT_LE(static_cast<std::size_t>(end - first), block.block_bytes());
-    };
-    whole(block.padded_column<0>());
-    whole(block.padded_column<std::uint8_t>());
-    whole(block.padded_column<double>());
-    ASSERT_GE(block.padded_size(), block.size());
-    ASSERT_LT(block.padded_size(), block.size() + Plain::kRowStep);
-}
-
 TEST(SoaBlock, RandomCallsMatchTheModel) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         StrictResource heap;
-        Random random(seed);
-        Plain block(heap);
-        std::vector<std::tuple<float, std::uint8_t, double>> model;
+        SoaModel<float, std::uint8_t, double> model(heap, seed);
         for (int step = 0; step < 2000; ++step) {
-            const std::uint32_t number = random.below(250);
-            const std::uint32_t choice = random.below(20);
-            if (choice < 12) {
-                const auto row =
-                    block.push(static_cast<float>(number), static_cast<std::uint8_t>(number), number);
-                ASSERT_TRUE(row);
-                ASSERT_EQ(*row, model.size());
-                model.emplace_back(static_cast<float>(number), static_cast<std::uint8_t>(number), number);
-            } else if (choice < 17 && !model.empty()) {
-                const std::size_t row = number % model.size();
-                block.swap_remove(row);
-                model[row] = model.back();
-                model.pop_back();
-            } else if (choice == 17) {
-                ASSERT_EQ(block.resize(number), Status::ok);
-                model.resize(number);
-            } else if (choice == 18) {
-                ASSERT_EQ(block.reserve(number), Status::ok);
-            } else if (choice == 19) {
-                ASSERT_EQ(block.shrink_to_fit(), Status::ok);
-            }
-            ASSERT_EQ(block.size(), model.size());
-            expect_layout(block);
-            if (testing::Test::HasFatalFailure()) return;
-            for (std::size_t row = 0; row < model.size(); ++row)
-                ASSERT_TRUE(block[row] == model[row]) << "row " << row << ", step " << step;
+            SCOPED_TRACE("step " + std::to_string(step));
+            ASSERT_NO_FATAL_FAILURE(model.step());
+            ASSERT_NO_FATAL_FAILURE(model.verify());
         }
+        ASSERT_EQ(model.refusals(), 0U);
     }
 }
 

@@ -1,66 +1,31 @@
+#include "interner_model.hpp"
 #include "strict_resource.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/collections/string_interner.hpp>
 
 #include <cstdint>
-#include <cstring>
-#include <map>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using ouro::Random;
 using ouro::Status;
 using ouro::StringId;
 using ouro::StringInterner;
+using ouro::testing_support::InternerModel;
 using ouro::testing_support::StrictResource;
-
-std::string random_text(Random& random) {
-    std::string text(random.chance(0.02) ? random.below(5000) : random.below(4), ' ');
-    for (char& letter : text)
-        letter = static_cast<char>(random.below(256));
-    return text;
-}
 
 TEST(StringInterner, RandomTextsMatchTheModel) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         StrictResource heap;
-        Random random(seed);
-        StringInterner interner(heap);
-        std::map<std::string, std::uint32_t> ids;
-        std::vector<std::pair<std::string, const char*>> texts;
-        for (int step = 0; step < 4000; ++step) {
-            const std::string text = random_text(random);
-            const auto known = ids.find(text);
-            const auto found = interner.find(text);
-            ASSERT_EQ(found.status(), known == ids.end() ? Status::not_found : Status::ok);
-            const auto id = interner.intern(text);
-            ASSERT_TRUE(id);
-            if (known == ids.end()) {
-                // Ids count in the order of arrival.
-                ASSERT_EQ(static_cast<std::size_t>(*id), texts.size());
-                ids.emplace(text, static_cast<std::uint32_t>(*id));
-                texts.emplace_back(text, interner.text(*id).data());
-            } else {
-                ASSERT_EQ(static_cast<std::uint32_t>(*id), known->second);
-                ASSERT_EQ(*found, *id);
-            }
-        }
-        ASSERT_EQ(interner.check(), Status::ok);
-        ASSERT_EQ(interner.size(), texts.size());
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-            const std::string_view text = interner.texts()[i];
-            ASSERT_EQ(text, texts[i].first);
-            ASSERT_EQ(text.data(), texts[i].second) << "a text moved";
-            ASSERT_EQ(text.data()[text.size()], '\0');
-        }
+        InternerModel model(heap, seed);
+        for (int step = 0; step < 4000; ++step)
+            ASSERT_NO_FATAL_FAILURE(model.step());
+        ASSERT_NO_FATAL_FAILURE(model.verify());
+        ASSERT_EQ(model.refusals(), 0U);
     }
 }
 

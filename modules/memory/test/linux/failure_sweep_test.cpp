@@ -1,6 +1,6 @@
-// Every call of the operating system that a strategy makes fails once, at its creation and later, alone and
-// below others: what was asked for has its status, no byte is lost, no mapping stays, and the resource goes
-// on.
+// Every call of the operating system that a strategy makes fails once, at its creation, at its use and when
+// memory goes back, alone and below others: what was asked for has its status, or is not done, no byte is
+// lost, no mapping stays, and the resource goes on.
 #include "composition.hpp"
 #include "mapping_table.hpp"
 #include "resource_model.hpp"
@@ -45,6 +45,24 @@ void make_steps(ResourceModel& model, int count) {
         model.step();
 }
 
+// Allocates and frees, and returns memory to the system again and again, as a resource can while blocks live
+// and once none does.
+void use(Composition& built, ResourceModel& model) {
+    constexpr int kRounds = 4;
+    // Enough for a frame to give memory back.
+    constexpr int kResets = 5;
+    for (int round = 0; round < kRounds; ++round) {
+        make_steps(model, 100);
+        built.give_back();
+    }
+    model.verify_all();
+    model.free_all();
+    built.give_back();
+    for (int reset = 0; reset < kResets; ++reset)
+        built.start_over();
+    make_steps(model, 50);
+}
+
 // The end of the resource is not part of it: what cannot be unmapped there has nobody left to be told.
 Outcome build_and_use(const std::string& text, OsCall call, std::uint64_t nth) {
     Outcome outcome;
@@ -59,7 +77,7 @@ Outcome build_and_use(const std::string& text, OsCall call, std::uint64_t nth) {
     ResourceModel::Limits limits = built.limits();
     limits.rare_size = std::min(built.traits().max_size, kBytes / 8);
     ResourceModel model(built.resource(), limits, kSeed);
-    make_steps(model, 400);
+    use(built, model);
     outcome.has_fired = inject::has_fired();
     inject::clear();
     EXPECT_EQ(built.resource().check(), Status::ok);
@@ -79,7 +97,9 @@ std::uint64_t fail_each_use(const std::string& text, OsCall call, bool is_warm) 
         SCOPED_TRACE(text + ": " + std::string(inject::name_of(call)) + ", use " + std::to_string(nth));
         NoMappingLeak::mark();
         const Outcome outcome = build_and_use(text, call, nth);
-        if (is_warm) {
+        // What the system refuses to unmap, the system allocator strands: addresses without memory.
+        const bool may_strand = call == OsCall::unmap_memory && text.find("system") != std::string::npos;
+        if (is_warm && !may_strand) {
             EXPECT_EQ(NoMappingLeak::difference(), "");
         }
         EXPECT_TRUE(outcome.is_built || outcome.has_fired) << "refused although nothing failed";

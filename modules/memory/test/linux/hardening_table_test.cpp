@@ -92,6 +92,8 @@ void produce(Table& table, const std::string& column, HardeningTier tier) {
 }
 
 TEST(HardeningTable, ThePageTellsWhatIsNoticed) {
+    // Where blocks are aligned to more, more bytes lie between their ends and what is watched.
+    if (ouro::kDefaultAlignment != 16) GTEST_SKIP() << "the page tells of blocks that are aligned to 16";
     const Page page = read_page();
     ASSERT_FALSE(page.before.empty()) << "the page lacks its two markers";
     Table table = parse(page.table);

@@ -20,6 +20,8 @@ namespace ouro {
 // resource, foreign pointers and leaks. What is found goes to the handler of memory_error.hpp with the call
 // sites of allocation and free. As safe for threads as the upstream, which must live longer.
 //
+// Guard pages and the records of blocks come from the system and go back to it, also under a seal.
+//
 // Naming the upstream's own type as second argument keeps calls to it direct.
 template <HardeningTier kTier = kHardening, std::derived_from<MemoryResource> Upstream = MemoryResource>
 class GuardedAllocator final : public MemoryResource {

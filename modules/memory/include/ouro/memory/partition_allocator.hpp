@@ -54,6 +54,7 @@ public:
     // Checks every partition, and that their addresses lie apart.
     [[nodiscard]] Status check() const noexcept;
 
+    // Of every partition; returns how many bytes that were.
     std::size_t trim() noexcept;
 
 private:

@@ -64,7 +64,8 @@ public:
     }
     ~Pool() { clear(); }
 
-    // A new object and its handle. Fails with capacity_exhausted or out_of_memory; nothing was built then.
+    // A new object and its handle. Fails with capacity_exhausted, or with out_of_memory or sealed when it has
+    // to grow; nothing was built then.
     template <class... Arguments>
     [[nodiscard]] Expected<HandleType> emplace(Arguments&&... arguments) noexcept {
         const auto made = make(std::forward<Arguments>(arguments)...);
@@ -131,7 +132,7 @@ public:
         core_.reset();
     }
 
-    // Gives memory behind the last object back; returns the bytes. Generations stay.
+    // Gives memory behind the last object back; returns the bytes, none under a seal. Generations stay.
     std::size_t trim() noexcept { return core_.trim(); }
 
     [[nodiscard]] std::size_t count() const noexcept { return core_.live_blocks(); }

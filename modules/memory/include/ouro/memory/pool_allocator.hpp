@@ -98,8 +98,8 @@ public:
     void reset() noexcept { core_.reset(); }
 
     // Gives the memory behind the last block in use back, as far as it is above the initial blocks; returns
-    // the bytes. Costs as much as sorting the free blocks, which it does: those at low addresses are used
-    // first from then on.
+    // the bytes, none under a seal. Costs as much as sorting the free blocks, which it does: those at low
+    // addresses are used first from then on.
     std::size_t trim() noexcept { return core_.trim(); }
 
     [[nodiscard]] std::size_t block_bytes() const noexcept { return core_.block_bytes(); }

@@ -94,8 +94,8 @@ public:
     void reset() noexcept;
 
     // Gives the memory behind the last block in use back to the system, as far as it is above the initial
-    // blocks; returns the bytes. Sorts the free blocks: those at low addresses are used first from then on,
-    // so that the end has a chance to become free. Costs as much as sorting does.
+    // blocks; returns the bytes, none under a seal. Sorts the free blocks: those at low addresses are used
+    // first from then on, so that the end has a chance to become free. Costs as much as sorting does.
     std::size_t trim() noexcept;
 
     // True when a block is large enough and aligned for the request. With the alignment that everybody has,

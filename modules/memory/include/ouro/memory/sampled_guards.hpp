@@ -31,7 +31,8 @@ struct SampleCountdown {
 //     if (guards->owns(block.data)) guards->deallocate(block, alignment);
 //
 // Needs the feature page_protection; elsewhere create() answers not_supported. All functions may be called
-// from any thread, take no lock, and keep what they know away from the blocks.
+// from any thread, take no lock, and keep what they know away from the blocks. Pages come from the system and
+// go back to it, also under a seal.
 class SampledGuards {
 public:
     struct Options {

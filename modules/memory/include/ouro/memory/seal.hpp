@@ -7,7 +7,8 @@
 // After warm-up a game should need nothing more from the system. seal() turns that wish into a promise: from
 // then on no strategy of the process grows, and an allocation that would need it fails with Status::sealed.
 // Memory that is there already is handed out as before, and is not given back meanwhile, because it could not
-// be had again.
+// be had again. Not bound by it is what looks for bugs: the guard pages of GuardedAllocator and of
+// SampledGuards, and the records of guarded blocks.
 namespace ouro {
 
 // For the whole process, from any thread; sealing twice is as good as once. What another thread has begun to

@@ -95,7 +95,8 @@ private:
     };
 
 public:
-    // One of the two stacks. Sizes are rounded up to kDefaultAlignment, so that neighbours touch.
+    // One of the two stacks. Sizes are rounded up to kDefaultAlignment, so that neighbours touch. try_resize
+    // is not supported: at the back a block of another size starts elsewhere.
     class End final : public MemoryResource {
     public:
         [[nodiscard]] Expected<MemoryBlock> allocate(

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ouro/memory/collections/iterator_steps.hpp>
+
 #include <compare>
 #include <cstddef>
 #include <iterator>
@@ -9,7 +11,7 @@ namespace ouro {
 
 // Walks a ring from its oldest element. Random access; valid until something is removed at the front.
 template <class T>
-class RingIterator {
+class RingIterator : public IteratorSteps<RingIterator<T>> {
 public:
     using value_type = std::remove_cv_t<T>;
     using difference_type = std::ptrdiff_t;
@@ -42,16 +44,8 @@ public:
         --at_;
         return *this;
     }
-    constexpr RingIterator operator++(int) noexcept {
-        const RingIterator before = *this;
-        ++*this;
-        return before;
-    }
-    constexpr RingIterator operator--(int) noexcept {
-        const RingIterator before = *this;
-        --*this;
-        return before;
-    }
+    using IteratorSteps<RingIterator<T>>::operator++;
+    using IteratorSteps<RingIterator<T>>::operator--;
     constexpr RingIterator& operator+=(std::ptrdiff_t offset) noexcept {
         const std::ptrdiff_t slots = limit_ - slots_;
         std::ptrdiff_t place = at_ - slots_ + offset;
@@ -60,17 +54,7 @@ public:
         at_ = slots_ + place;
         return *this;
     }
-    constexpr RingIterator& operator-=(std::ptrdiff_t offset) noexcept { return *this += -offset; }
 
-    [[nodiscard]] friend constexpr RingIterator operator+(RingIterator it, std::ptrdiff_t offset) noexcept {
-        return it += offset;
-    }
-    [[nodiscard]] friend constexpr RingIterator operator+(std::ptrdiff_t offset, RingIterator it) noexcept {
-        return it += offset;
-    }
-    [[nodiscard]] friend constexpr RingIterator operator-(RingIterator it, std::ptrdiff_t offset) noexcept {
-        return it -= offset;
-    }
     [[nodiscard]] friend constexpr std::ptrdiff_t operator-(const RingIterator& one,
                                                             const RingIterator& other) noexcept {
         return one.position() - other.position();

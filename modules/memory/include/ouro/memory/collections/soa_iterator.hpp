@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ouro/memory/collections/iterator_steps.hpp>
+
 #include <compare>
 #include <cstddef>
 #include <iterator>
@@ -13,7 +15,7 @@ namespace ouro {
 // but not for algorithms that take rows out of the block and put them back, such as sort: those do not
 // compile.
 template <class... Ts>
-class SoaIterator {
+class SoaIterator : public IteratorSteps<SoaIterator<Ts...>> {
 public:
     using value_type = std::tuple<Ts&...>;
     using difference_type = std::ptrdiff_t;
@@ -38,31 +40,13 @@ public:
 
     constexpr SoaIterator& operator++() noexcept { return *this += 1; }
     constexpr SoaIterator& operator--() noexcept { return *this += -1; }
-    constexpr SoaIterator operator++(int) noexcept {
-        const SoaIterator before = *this;
-        ++*this;
-        return before;
-    }
-    constexpr SoaIterator operator--(int) noexcept {
-        const SoaIterator before = *this;
-        --*this;
-        return before;
-    }
+    using IteratorSteps<SoaIterator<Ts...>>::operator++;
+    using IteratorSteps<SoaIterator<Ts...>>::operator--;
     constexpr SoaIterator& operator+=(std::ptrdiff_t offset) noexcept {
         row_ += offset;
         return *this;
     }
-    constexpr SoaIterator& operator-=(std::ptrdiff_t offset) noexcept { return *this += -offset; }
 
-    [[nodiscard]] friend constexpr SoaIterator operator+(SoaIterator it, std::ptrdiff_t offset) noexcept {
-        return it += offset;
-    }
-    [[nodiscard]] friend constexpr SoaIterator operator+(std::ptrdiff_t offset, SoaIterator it) noexcept {
-        return it += offset;
-    }
-    [[nodiscard]] friend constexpr SoaIterator operator-(SoaIterator it, std::ptrdiff_t offset) noexcept {
-        return it -= offset;
-    }
     [[nodiscard]] friend constexpr std::ptrdiff_t operator-(const SoaIterator& one,
                                                             const SoaIterator& other) noexcept {
         return one.row_ - other.row_;
