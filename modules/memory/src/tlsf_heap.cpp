@@ -8,8 +8,6 @@ namespace {
 // How many blocks are looked at where nothing promises a fit: bounds on the time of a call.
 constexpr int kScarceSteps = 64;
 constexpr int kAlignedSteps = 8;
-// So many levels above a size, blocks leave a large rest when they are cut.
-constexpr std::uint32_t kRoomyLevels = 2;
 // Zones of the class that holds blocks both smaller and larger than asked, tried before the classes above.
 constexpr int kProbes = 2;
 
@@ -39,7 +37,8 @@ constexpr int kProbes = 2;
 }
 
 // Of the blocks that fit well the lowest one. Where none does, a larger one must be cut: the lowest of those
-// that leave a rest as large as what is taken or larger, which others can use. Others are the last resort.
+// that leave a rest which is larger than what is taken, and so is of use to others. None when there is only
+// what leaves less.
 [[gnu::always_inline]] inline std::uint32_t TlsfHeap::choose(std::uint32_t units) const noexcept {
     const std::uint32_t exact = class_of(units);
     const std::uint32_t fitting = class_fitting(units);
@@ -49,17 +48,30 @@ constexpr int kProbes = 2;
         if (const std::uint32_t record = probe(exact, units); record != 0) return record;
     }
     if (zones_of(fitting) != 0) return lowest_of(fitting);
-    if (const std::uint32_t record = lowest_from(level + kRoomyLevels); record != 0) return record;
+    return lowest_from(level + kRoomyLevels);
+}
+
+// A block of the lowest class that has one, from this one upwards.
+std::uint32_t TlsfHeap::any_from(std::uint32_t index) const noexcept {
+    for (; index < level_count_ * kSlots; ++index) {
+        if (zones_of(index) != 0) return lowest_of(index);
+    }
     return 0;
 }
 
-// Where no block of the right class and none of a much larger one is left.
+// Where choose() finds nothing: what fits best, and in any case something if a class promises it.
+std::uint32_t TlsfHeap::find_scarce(std::uint32_t units, std::size_t alignment) const noexcept {
+    if (const std::uint32_t record = find_fit(units, alignment, kScarceSteps); record != 0) return record;
+    const std::uint32_t worst = units + static_cast<std::uint32_t>(alignment / kUnit) - 1;
+    return any_from(class_fitting(worst));
+}
+
 Expected<MemoryBlock> TlsfHeap::allocate_scarce(std::uint32_t units) noexcept {
-    std::uint32_t record = find_fit(units, kUnit, kScarceSteps);
+    std::uint32_t record = find_scarce(units, kUnit);
     // Blocks kept for their size may be what is missing between two neighbours.
     if (record == 0 && quick_units_ != 0 && units <= end_unit_ - first_unit_ - taken_units_ + quick_units_) {
         flush_quick();
-        record = find_fit(units, kUnit, kScarceSteps);
+        record = find_scarce(units, kUnit);
     }
     if (record == 0) return Status::capacity_exhausted;
     const std::uint32_t unit = load(record, kStart);
@@ -145,7 +157,7 @@ std::uint32_t TlsfHeap::choose_aligned(std::uint32_t units, std::size_t alignmen
     if (const std::uint32_t record = find_fit(units, alignment, kAlignedSteps); record != 0) return record;
     const std::uint32_t worst = units + static_cast<std::uint32_t>(alignment / kUnit) - 1;
     if (const std::uint32_t record = choose(worst); record != 0) return record;
-    return find_fit(units, alignment, kScarceSteps);
+    return find_scarce(units, alignment);
 }
 
 // Alignments beyond the unit, and requests that make no sense.

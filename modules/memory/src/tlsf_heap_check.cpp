@@ -61,7 +61,10 @@ private:
         if (heap_.load(none, TlsfHeap::kStart) != 0 || heap_.load(none, TlsfHeap::kUnits) != 0 ||
             heap_.load(none, TlsfHeap::kNext) != 0 || heap_.load(none, TlsfHeap::kPrevious) != 0)
             return false;
-        for (std::uint32_t chunk = 0; chunk <= heap_.capacity_units_ / TlsfHeap::kChunkUnits; ++chunk) {
+        // To the end of the last unit: behind the last chunk there is none.
+        const std::size_t chunks =
+            TlsfHeap::bytes_of(heap_.bits_unit_ - heap_.tags_unit_) / sizeof(TlsfHeap::Tags);
+        for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
             const TlsfHeap::Tags tags = heap_.tags_of(chunk * TlsfHeap::kChunkUnits);
             if (tags.first >= records || tags.last >= records) return false;
             const std::uint32_t first = heap_.load(none + tags.first, TlsfHeap::kStart);
@@ -121,7 +124,7 @@ private:
             const std::uint32_t units = heap_.load(record, TlsfHeap::kUnits);
             const std::uint32_t unit = heap_.load(record, TlsfHeap::kStart);
             if (TlsfHeap::class_of(units) != index || heap_.zone_of(unit) != zone) return false;
-            if (previous != 0 && heap_.load(record, TlsfHeap::kPrevious) != previous) return false;
+            if (heap_.load(record, TlsfHeap::kPrevious) != previous) return false;
             listed_units_ += units;
             // A list that runs in a circle ends here: together the blocks cannot be larger than the heap.
             if (listed_units_ > heap_.end_unit_) return false;

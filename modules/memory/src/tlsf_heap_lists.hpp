@@ -39,6 +39,7 @@ inline void TlsfHeap::note_emptied(std::uint32_t list) noexcept {
 [[gnu::always_inline]] inline void TlsfHeap::push(std::uint32_t list, std::uint32_t record) noexcept {
     std::uint32_t& head = head_of(list);
     store(record, kNext, head);
+    store(record, kPrevious, 0);
     if (head != 0) {
         store(head, kPrevious, record);
     } else {
@@ -48,15 +49,11 @@ inline void TlsfHeap::note_emptied(std::uint32_t list) noexcept {
 }
 
 [[gnu::always_inline]] inline void TlsfHeap::unlink(std::uint32_t list, std::uint32_t record) noexcept {
-    std::uint32_t& head = head_of(list);
     const std::uint32_t next = load(record, kNext);
-    if (head != record) {
-        const std::uint32_t previous = load(record, kPrevious);
-        store(previous, kNext, next);
-        if (next != 0) store(next, kPrevious, previous);
-        return;
-    }
-    head = next;
+    const std::uint32_t previous = load(record, kPrevious);
+    if (next != 0) store(next, kPrevious, previous);
+    if (previous != 0) return store(previous, kNext, next);
+    head_of(list) = next;
     if (next == 0) note_emptied(list);
 }
 

@@ -29,7 +29,8 @@ namespace ouro {
 // touched. A block of any alignment therefore costs its size, rounded up to the unit.
 //
 // Free blocks are listed by size and by where they lie; of those that fit well the lowest is taken, so that
-// the upper end empties. Small blocks are kept for the next request of their size before they are merged: a
+// the upper end empties. The lists lie together, beside the blocks: a call that found its block has not
+// touched others. Small blocks are kept for the next request of their size before they are merged: a
 // bounded number of bytes, counted as free.
 //
 // One thread at a time. A heap is made and found in memory, never copied as an object.
@@ -143,6 +144,8 @@ private:
     // Sizes up to twice this many units have a class of their own; above, each doubling is divided so.
     static constexpr std::uint32_t kSlots = 32;
     static constexpr std::uint32_t kMaxLevels = 28;
+    // Blocks so many levels above a size leave a large rest when they are cut.
+    static constexpr std::uint32_t kRoomyLevels = 2;
     static constexpr std::size_t kMaxRequest =
         static_cast<std::size_t>(kMaxBytes - 1 < SIZE_MAX ? kMaxBytes - 1 : SIZE_MAX - kUnit);
     static constexpr std::uint64_t kMagic = 0x6661'6c73'746f'7572U;
@@ -156,13 +159,12 @@ private:
     // What the heap knows of a free block is its record, one unit of four words: the links of its list, its
     // size and where it starts. Records lie together in a table, so that searching and listing do not reach
     // into memory all over the image; once the table is full, in the block's own first unit.
-    // The head's previous link is not kept up: whoever removes a block compares it with the head anyway.
     static constexpr std::size_t kNext = 0;
     static constexpr std::size_t kPrevious = 4;
     static constexpr std::size_t kUnits = 8;
     static constexpr std::size_t kStart = 12;
     // The table has one record for so many units of the image, up to what a tag can name.
-    static constexpr std::uint32_t kUnitsPerRecord = 512;
+    static constexpr std::uint32_t kUnitsPerRecord = 768;
     static constexpr std::uint32_t kMaxRecords = std::uint32_t{1} << 16;
 
     // The record of a free block is found from its first and its last unit. Each chunk of the image has a tag
@@ -234,6 +236,8 @@ private:
     [[nodiscard]] std::uint32_t probe(std::uint32_t index, std::uint32_t units) const noexcept;
     [[nodiscard]] std::uint32_t find_fit(std::uint32_t units, std::size_t alignment,
                                          int steps) const noexcept;
+    [[nodiscard]] std::uint32_t any_from(std::uint32_t index) const noexcept;
+    [[nodiscard]] std::uint32_t find_scarce(std::uint32_t units, std::size_t alignment) const noexcept;
     [[nodiscard]] std::uint32_t choose_aligned(std::uint32_t units, std::size_t alignment) const noexcept;
 
     // Lists of records; which of them are empty is noted by list and summed up by level.
@@ -356,7 +360,7 @@ private:
     std::uint64_t moved_ = 0;
     std::array<std::uint32_t, kQuickUnits> quick_heads_{};
     // The zones in which a level or one above it has free blocks; behind the last level always none.
-    std::array<std::uint64_t, kMaxLevels + 3> reach_{};
+    std::array<std::uint64_t, kMaxLevels + kRoomyLevels + 1> reach_{};
     // Behind it, as long as an image of this size needs them: the zones of each class; the classes of each
     // level and zone; the first block of each class and zone; the table of records; the tags; the marks.
 };
