@@ -19,7 +19,8 @@ public:
         const TlsfHeap::Layout layout = TlsfHeap::layout_of(capacity_bytes);
         const bool same_layout =
             heap.first_unit_ == layout.first_unit && heap.bits_unit_ == layout.bits_unit &&
-            heap.heads_unit_ == layout.heads_unit && heap.slots_unit_ == layout.slots_unit &&
+            heap.heads_unit_ == layout.heads_unit && heap.records_unit_ == layout.records_unit &&
+            heap.tags_unit_ == layout.tags_unit && heap.slots_unit_ == layout.slots_unit &&
             heap.level_count_ == layout.level_count && heap.zone_bits_ == layout.zone_bits &&
             heap.zone_shift_ + heap.zone_bits_ ==
                 static_cast<std::uint32_t>(std::bit_width(layout.capacity_units));
@@ -29,7 +30,8 @@ public:
 
     // Requires: a sound control.
     [[nodiscard]] bool is_sound() noexcept {
-        return walk_levels() && walk_memory() && walk_quick() && counts_agree();
+        return walk_tags() && walk_levels() && walk_memory() && walk_quick() && walk_unused_records() &&
+               counts_agree();
     }
 
 private:
@@ -37,35 +39,60 @@ private:
         return unit >= heap_.first_unit_ && unit < heap_.end_unit_;
     }
 
-    // A block with marks at both ends and the same size noted at both.
-    [[nodiscard]] bool is_free_block(std::uint32_t unit) const noexcept {
-        if (!is_inside(unit) || !heap_.is_marked(unit)) return false;
-        const std::uint32_t units = heap_.load(unit, TlsfHeap::kUnits);
-        return heap_.holds(unit, units) && heap_.is_marked(unit + units - 1) &&
-               heap_.units_before(unit + units) == units;
+    [[nodiscard]] bool is_in_table(std::uint32_t record) const noexcept {
+        return record > heap_.records_unit_ && record < heap_.tags_unit_;
+    }
+
+    // Of a block with marks at both ends, which both lead here.
+    [[nodiscard]] bool is_record(std::uint32_t record) const noexcept {
+        if (!is_in_table(record) && !is_inside(record)) return false;
+        const std::uint32_t unit = heap_.load(record, TlsfHeap::kStart);
+        const std::uint32_t units = heap_.load(record, TlsfHeap::kUnits);
+        if (!heap_.holds(unit, units) || (unit != record && !is_in_table(record))) return false;
+        const std::uint32_t last = unit + units - 1;
+        return heap_.is_marked(unit) && heap_.is_marked(last) && heap_.record_from(unit) == record &&
+               heap_.record_up_to(last) == record;
+    }
+
+    // Before anything else: from here on, every tag leads to a place in the table.
+    [[nodiscard]] bool walk_tags() const noexcept {
+        const std::uint32_t records = heap_.tags_unit_ - heap_.records_unit_;
+        const std::uint32_t none = heap_.records_unit_;
+        if (heap_.load(none, TlsfHeap::kStart) != 0 || heap_.load(none, TlsfHeap::kUnits) != 0 ||
+            heap_.load(none, TlsfHeap::kNext) != 0 || heap_.load(none, TlsfHeap::kPrevious) != 0)
+            return false;
+        // To the end of the last unit: behind the last chunk there is none.
+        const std::size_t chunks =
+            TlsfHeap::bytes_of(heap_.bits_unit_ - heap_.tags_unit_) / sizeof(TlsfHeap::Tags);
+        for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+            const TlsfHeap::Tags tags = heap_.tags_of(chunk * TlsfHeap::kChunkUnits);
+            if (tags.first >= records || tags.last >= records) return false;
+            const std::uint32_t first = heap_.load(none + tags.first, TlsfHeap::kStart);
+            if (tags.first != 0 && first / TlsfHeap::kChunkUnits != chunk) return false;
+            const std::uint32_t end = heap_.load(none + tags.last, TlsfHeap::kStart) +
+                                      heap_.load(none + tags.last, TlsfHeap::kUnits);
+            if (tags.last != 0 && (end - 1) / TlsfHeap::kChunkUnits != chunk) return false;
+        }
+        return true;
     }
 
     [[nodiscard]] bool walk_levels() noexcept {
-        for (std::uint32_t level = 0; level < TlsfHeap::kMaxLevels; ++level) {
-            const std::uint32_t slots = heap_.slot_bits_[level];
-            if ((slots != 0) != (heap_.zone_sets_[level] != 0)) return false;
-            if ((slots != 0) != ((heap_.level_bits_ >> level & 1) != 0)) return false;
+        for (std::uint32_t level = static_cast<std::uint32_t>(heap_.reach_.size()); level-- > 0;) {
             if (level >= heap_.level_count_) {
-                if (slots != 0) return false;
+                if (heap_.reach_[level] != 0) return false;
                 continue;
             }
             for (std::uint32_t slot = 0; slot < TlsfHeap::kSlots; ++slot) {
-                const std::uint32_t index = level * TlsfHeap::kSlots + slot;
-                if ((heap_.zones_of(index) != 0) != ((slots >> slot & 1) != 0)) return false;
-                if (!walk_class(index)) return false;
+                if (!walk_class(level * TlsfHeap::kSlots + slot)) return false;
             }
             if (!zones_agree(level)) return false;
         }
-        return heap_.level_bits_ >> TlsfHeap::kMaxLevels == 0;
+        return true;
     }
 
     // Requires: the classes of the level have been walked.
     [[nodiscard]] bool zones_agree(std::uint32_t level) const noexcept {
+        std::uint64_t reach = heap_.reach_[level + 1];
         for (std::uint32_t zone = 0; zone < std::uint32_t{1} << heap_.zone_bits_; ++zone) {
             std::uint32_t slots = 0;
             for (std::uint32_t slot = 0; slot < TlsfHeap::kSlots; ++slot) {
@@ -73,9 +100,9 @@ private:
                 slots |= static_cast<std::uint32_t>(zones >> zone & 1) << slot;
             }
             if (heap_.slots_of(level, zone) != slots) return false;
-            if ((slots != 0) != ((heap_.zone_sets_[level] >> zone & 1) != 0)) return false;
+            if (slots != 0) reach |= std::uint64_t{1} << zone;
         }
-        return (heap_.zone_sets_[level] & ~low_mask<std::uint64_t>(1U << heap_.zone_bits_)) == 0;
+        return heap_.reach_[level] == reach;
     }
 
     [[nodiscard]] bool walk_class(std::uint32_t index) noexcept {
@@ -91,17 +118,19 @@ private:
 
     [[nodiscard]] bool walk_list(std::uint32_t index, std::uint32_t zone) noexcept {
         std::uint32_t previous = 0;
-        for (std::uint32_t unit = heap_.head_of(index, zone); unit != 0;
-             unit = heap_.load(unit, TlsfHeap::kNext)) {
-            if (!is_free_block(unit)) return false;
-            const std::uint32_t units = heap_.load(unit, TlsfHeap::kUnits);
+        for (std::uint32_t record = heap_.head_of(index, zone); record != 0;
+             record = heap_.load(record, TlsfHeap::kNext)) {
+            if (!is_record(record)) return false;
+            const std::uint32_t units = heap_.load(record, TlsfHeap::kUnits);
+            const std::uint32_t unit = heap_.load(record, TlsfHeap::kStart);
             if (TlsfHeap::class_of(units) != index || heap_.zone_of(unit) != zone) return false;
-            if (previous != 0 && heap_.load(unit, TlsfHeap::kPrevious) != previous) return false;
+            if (heap_.load(record, TlsfHeap::kPrevious) != previous) return false;
             listed_units_ += units;
             // A list that runs in a circle ends here: together the blocks cannot be larger than the heap.
             if (listed_units_ > heap_.end_unit_) return false;
             ++listed_blocks_;
-            previous = unit;
+            if (is_in_table(record)) ++tabled_blocks_;
+            previous = record;
         }
         return true;
     }
@@ -113,11 +142,13 @@ private:
         const std::span<const std::uint64_t> bits(heap_.bits(), words);
         std::size_t unit = find_set_bit(bits);
         while (unit < heap_.end_unit_) {
-            const auto start = static_cast<std::uint32_t>(unit);
-            if (!is_free_block(start) || !is_linked(start)) return false;
-            const std::uint32_t units = heap_.load(start, TlsfHeap::kUnits);
+            if (!is_inside(static_cast<std::uint32_t>(unit))) return false;
+            const std::uint32_t record = heap_.record_from(static_cast<std::uint32_t>(unit));
+            if (!is_record(record) || heap_.load(record, TlsfHeap::kStart) != unit) return false;
+            if (!is_linked(record)) return false;
+            const std::uint32_t units = heap_.load(record, TlsfHeap::kUnits);
             if (units > 1 && find_set_bit(bits, unit + 1) != unit + units - 1) return false;
-            if (heap_.is_marked(start + units)) return false;
+            if (heap_.is_marked(static_cast<std::uint32_t>(unit) + units)) return false;
             found_units_ += units;
             ++found_blocks_;
             unit = find_set_bit(bits, unit + units);
@@ -125,11 +156,23 @@ private:
         return unit >= std::size_t{words} * 64;
     }
 
-    [[nodiscard]] bool is_linked(std::uint32_t unit) const noexcept {
-        const std::uint32_t index = TlsfHeap::class_of(heap_.load(unit, TlsfHeap::kUnits));
-        if (heap_.head_of(index, heap_.zone_of(unit)) == unit) return true;
-        const std::uint32_t previous = heap_.load(unit, TlsfHeap::kPrevious);
-        return is_free_block(previous) && heap_.load(previous, TlsfHeap::kNext) == unit;
+    [[nodiscard]] bool is_linked(std::uint32_t record) const noexcept {
+        const std::uint32_t unit = heap_.load(record, TlsfHeap::kStart);
+        if (heap_.head_of(heap_.list_of(unit, heap_.load(record, TlsfHeap::kUnits))) == record) return true;
+        const std::uint32_t previous = heap_.load(record, TlsfHeap::kPrevious);
+        return is_record(previous) && heap_.load(previous, TlsfHeap::kNext) == record;
+    }
+
+    // Records that are not used hold nothing but their list, and are all in it.
+    [[nodiscard]] bool walk_unused_records() noexcept {
+        std::uint64_t unused = heap_.tags_unit_ - heap_.records_unit_ - 1 - tabled_blocks_;
+        std::uint32_t record = heap_.free_record_;
+        for (; record != 0 && unused != 0; --unused, record = heap_.load(record, TlsfHeap::kNext)) {
+            if (!is_in_table(record) || heap_.load(record, TlsfHeap::kPrevious) != 0 ||
+                heap_.load(record, TlsfHeap::kUnits) != 0 || heap_.load(record, TlsfHeap::kStart) != 0)
+                return false;
+        }
+        return record == 0 && unused == 0;
     }
 
     // The small blocks kept for the next request: nothing of them is marked.
@@ -165,6 +208,7 @@ private:
     const TlsfHeap& heap_;
     std::uint64_t listed_units_ = 0;
     std::uint64_t listed_blocks_ = 0;
+    std::uint64_t tabled_blocks_ = 0;
     std::uint64_t found_units_ = 0;
     std::uint64_t found_blocks_ = 0;
     std::uint64_t kept_units_ = 0;

@@ -1,6 +1,7 @@
 // How a heap lies in its image: made, opened, grown and cut at the end.
+#include "tlsf_heap_lists.hpp"
+
 #include <ouro/base/align.hpp>
-#include <ouro/memory/tlsf_heap.hpp>
 
 #include <algorithm>
 #include <new>
@@ -27,8 +28,14 @@ TlsfHeap::Layout TlsfHeap::layout_of(std::uint64_t image_bytes) noexcept {
     layout.heads_unit = layout.slots_unit + static_cast<std::uint32_t>(units_of<std::uint64_t>(
                                                 slots * sizeof(std::uint32_t), kUnit));
     const std::uint64_t heads = classes << layout.zone_bits;
-    layout.bits_unit = layout.heads_unit + static_cast<std::uint32_t>(
-                                               units_of<std::uint64_t>(heads * sizeof(std::uint32_t), kUnit));
+    layout.records_unit = layout.heads_unit + static_cast<std::uint32_t>(units_of<std::uint64_t>(
+                                                  heads * sizeof(std::uint32_t), kUnit));
+    // The first one is nobody's: it is what no tag stands for.
+    layout.tags_unit =
+        layout.records_unit + 1 + std::min(layout.capacity_units / kUnitsPerRecord, kMaxRecords - 1);
+    const std::uint64_t chunks = layout.capacity_units / kChunkUnits + std::uint64_t{1};
+    layout.bits_unit =
+        layout.tags_unit + static_cast<std::uint32_t>(units_of<std::uint64_t>(chunks * sizeof(Tags), kUnit));
     // One bit more than units, so that whoever asks for the unit behind the last block finds it unmarked.
     const std::uint64_t words = layout.capacity_units / 64 + std::uint64_t{1};
     layout.first_unit = layout.bits_unit + static_cast<std::uint32_t>(
@@ -56,6 +63,8 @@ TlsfHeap::TlsfHeap(const Layout& layout) noexcept
       end_unit_(layout.first_unit),
       slots_unit_(layout.slots_unit),
       heads_unit_(layout.heads_unit),
+      records_unit_(layout.records_unit),
+      tags_unit_(layout.tags_unit),
       bits_unit_(layout.bits_unit),
       level_count_(layout.level_count),
       zone_bits_(layout.zone_bits),
@@ -70,6 +79,8 @@ Expected<TlsfHeap*> TlsfHeap::create_in(MemoryBlock image, std::size_t usable_by
     if (usable_bytes < bytes_of(layout.first_unit)) return Status::out_of_range;
     std::memset(image.data, 0, bytes_of(layout.first_unit));
     auto* heap = new (image.data) TlsfHeap(layout);
+    for (std::uint32_t record = layout.tags_unit; --record > layout.records_unit;)
+        heap->release_record(record);
     const Expected<void> grown = heap->grow(usable_bytes);
     if (!grown) return grown.status();
     return heap;
@@ -95,8 +106,9 @@ Expected<void> TlsfHeap::grow(std::size_t usable_bytes) noexcept {
 std::size_t TlsfHeap::shrink() noexcept {
     flush_quick();
     if (end_unit_ > first_unit_ && is_marked(end_unit_ - 1)) {
-        const std::uint32_t units = units_before(end_unit_);
-        remove(end_unit_ - units, units);
+        const std::uint32_t record = record_up_to(end_unit_ - 1);
+        const std::uint32_t units = load(record, kUnits);
+        remove(record);
         end_unit_ -= units;
         taken_units_ -= units;
     }

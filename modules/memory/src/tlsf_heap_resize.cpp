@@ -1,13 +1,16 @@
+#include "tlsf_heap_lists.hpp"
+
 #include <ouro/memory/annotations.hpp>
-#include <ouro/memory/tlsf_heap.hpp>
 
 namespace ouro {
 
 bool TlsfHeap::grow_behind(std::uint32_t unit, std::uint32_t old_units, std::uint32_t units) noexcept {
     const std::uint32_t behind = unit + old_units;
     const std::uint32_t more = units - old_units;
-    if (!is_marked(behind) || load(behind, kUnits) < more) return false;
-    take_part(behind, 0, more);
+    if (!is_marked(behind)) return false;
+    const std::uint32_t record = record_from(behind);
+    if (load(record, kUnits) < more) return false;
+    take_front(record, more);
     return true;
 }
 
@@ -17,15 +20,16 @@ Expected<MemoryBlock> TlsfHeap::slide_down(MemoryBlock block, std::uint32_t unit
     const std::uint32_t unit = unit_of(block.data);
     const auto old_units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
     if (!is_marked(unit - 1)) return Status::capacity_exhausted;
-    const std::uint32_t before = units_before(unit);
+    const std::uint32_t lower = record_up_to(unit - 1);
+    const std::uint32_t before = load(lower, kUnits);
     const std::uint32_t start = unit - before;
     const std::uint32_t skipped = skip_to_alignment(start, alignment);
     const std::uint32_t end = unit + old_units;
-    const std::uint32_t behind = is_marked(end) ? load(end, kUnits) : 0;
+    const std::uint32_t behind = is_marked(end) ? load(record_from(end), kUnits) : 0;
     const std::uint32_t have = before + old_units + behind;
     if (skipped >= before || have - skipped < units) return Status::capacity_exhausted;
-    remove(start, before);
-    if (behind != 0) remove(end, behind);
+    remove(lower);
+    if (behind != 0) remove(record_from(end));
     const std::uint32_t target = start + skipped;
     annotate::permit(block_at(target, units));
     std::memmove(at(target), block.data, block.size);

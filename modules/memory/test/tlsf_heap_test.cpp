@@ -167,6 +167,67 @@ TEST(TlsfHeap, KeptSmallBlocksComeBackWhenMemoryIsShort) {
     EXPECT_EQ(heap.check(), Status::ok);
 }
 
+TEST(TlsfHeap, MoreFreeBlocksThanRecordsMergeAgain) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        const TlsfImage image(kBytes);
+        TlsfHeap& heap = image.make_heap();
+        const std::size_t whole = heap.free_bytes();
+        ouro::Random random(seed);
+        std::vector<MemoryBlock> blocks;
+        while (const auto block = heap.allocate(528 + random.below(1000)))
+            blocks.push_back(*block);
+        // A free block for every fourth of these; the table has one record for eight of them or less.
+        ASSERT_GT(blocks.size(), kBytes / 2048);
+        std::vector<MemoryBlock> others;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            if (i % 2 == 0) {
+                heap.deallocate(blocks[i]);
+            } else {
+                others.push_back(blocks[i]);
+            }
+        }
+        ASSERT_EQ(heap.check(), Status::ok);
+        // Cut some of them, of those with a record in the table and of those without.
+        for (int i = 0; i < 500; ++i) {
+            const auto block = heap.allocate(16 + random.below(800), i % 8 == 0 ? 256 : 16);
+            ASSERT_TRUE(block);
+            others.push_back(*block);
+        }
+        ASSERT_EQ(heap.check(), Status::ok);
+        random.shuffle(std::span<MemoryBlock>(others));
+        for (const MemoryBlock block : others)
+            heap.deallocate(block);
+        ASSERT_EQ(heap.check(), Status::ok);
+        EXPECT_TRUE(heap.allocate(whole)) << "what was freed is not one block again";
+    }
+}
+
+TEST(TlsfHeap, ManyBlocksALittleTooSmallHideNoneThatFits) {
+    const TlsfImage image(kBytes);
+    TlsfHeap& heap = image.make_heap();
+    // All of one class, and more of them than any search looks at; one block that is larger by some classes.
+    std::vector<MemoryBlock> small;
+    std::vector<MemoryBlock> walls;
+    for (int i = 0; i < 100; ++i) {
+        small.push_back(*heap.allocate(993 * TlsfHeap::kUnit));
+        walls.push_back(*heap.allocate(1024));
+    }
+    const auto large = heap.allocate(1100 * TlsfHeap::kUnit);
+    ASSERT_TRUE(large);
+    while (heap.allocate(1024)) {
+    }
+    for (const MemoryBlock block : small)
+        heap.deallocate(block);
+    heap.deallocate(*large);
+    ASSERT_EQ(heap.check(), Status::ok);
+    const auto block = heap.allocate(1000 * TlsfHeap::kUnit);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(block->data, large->data);
+    EXPECT_EQ(heap.allocate(1000 * TlsfHeap::kUnit).status(), Status::capacity_exhausted);
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
 TEST(TlsfHeap, GrowsAndShrinksAtTheEnd) {
     const TlsfImage image(kBytes);
     const auto made = TlsfHeap::create_in(image.memory(), std::size_t{256} << 10);

@@ -29,7 +29,8 @@ namespace ouro {
 // touched. A block of any alignment therefore costs its size, rounded up to the unit.
 //
 // Free blocks are listed by size and by where they lie; of those that fit well the lowest is taken, so that
-// the upper end empties. Small blocks are kept for the next request of their size before they are merged: a
+// the upper end empties. The lists lie together, beside the blocks: a call that found its block has not
+// touched others. Small blocks are kept for the next request of their size before they are merged: a
 // bounded number of bytes, counted as free.
 //
 // One thread at a time. A heap is made and found in memory, never copied as an object.
@@ -143,21 +144,39 @@ private:
     // Sizes up to twice this many units have a class of their own; above, each doubling is divided so.
     static constexpr std::uint32_t kSlots = 32;
     static constexpr std::uint32_t kMaxLevels = 28;
+    // Blocks so many levels above a size leave a large rest when they are cut.
+    static constexpr std::uint32_t kRoomyLevels = 2;
     static constexpr std::size_t kMaxRequest =
         static_cast<std::size_t>(kMaxBytes - 1 < SIZE_MAX ? kMaxBytes - 1 : SIZE_MAX - kUnit);
     static constexpr std::uint64_t kMagic = 0x6661'6c73'746f'7572U;
-    static constexpr std::uint32_t kVersion = 1;
+    static constexpr std::uint32_t kVersion = 2;
     // Blocks up to this size are kept for the next request before they are merged.
     static constexpr std::uint32_t kQuickUnits = 32;
     // A part of the image, and never more than a flush can give back in short time.
     static constexpr std::uint32_t kQuickShare = 64;
     static constexpr std::uint32_t kMaxQuickUnits = 4096;
 
-    // The words of a free block: the links of its list at the front, its units there and in the last word.
-    // The head's previous link is not kept up: whoever removes a block compares it with the head anyway.
+    // What the heap knows of a free block is its record, one unit of four words: the links of its list, its
+    // size and where it starts. Records lie together in a table, so that searching and listing do not reach
+    // into memory all over the image; once the table is full, in the block's own first unit.
     static constexpr std::size_t kNext = 0;
     static constexpr std::size_t kPrevious = 4;
     static constexpr std::size_t kUnits = 8;
+    static constexpr std::size_t kStart = 12;
+    // The table has one record for so many units of the image, up to what a tag can name.
+    static constexpr std::uint32_t kUnitsPerRecord = 768;
+    static constexpr std::uint32_t kMaxRecords = std::uint32_t{1} << 16;
+
+    // The record of a free block is found from its first and its last unit. Each chunk of the image has a tag
+    // for one first and one last unit in it: the number of a record in the table, whose words tell whether it
+    // is the one looked for. Otherwise the unit itself says where the record is, in the word that is a
+    // record's start.
+    struct Tags {
+        std::uint16_t first;
+        std::uint16_t last;
+    };
+    static constexpr std::uint32_t kChunkUnits = 256;
+    static constexpr std::size_t kRecord = kStart;
 
     struct Layout {
         std::uint32_t capacity_units;
@@ -165,6 +184,8 @@ private:
         std::uint32_t zone_bits;
         std::uint32_t slots_unit;
         std::uint32_t heads_unit;
+        std::uint32_t records_unit;
+        std::uint32_t tags_unit;
         std::uint32_t bits_unit;
         std::uint32_t first_unit;
     };
@@ -183,11 +204,17 @@ private:
         return class_of(units + (std::uint32_t{1} << shift) - 1);
     }
 
-    // Within a class, free blocks are listed by the part of the image in which they begin.
-    [[nodiscard]] std::uint32_t& head_of(std::uint32_t index, std::uint32_t zone) const noexcept {
-        return reinterpret_cast<std::uint32_t*>(at(heads_unit_))[(index << zone_bits_) + zone];
-    }
+    // Within a class, free blocks are listed by the zone of the image in which they begin.
     [[nodiscard]] std::uint32_t zone_of(std::uint32_t unit) const noexcept { return unit >> zone_shift_; }
+    [[nodiscard]] std::uint32_t list_of(std::uint32_t start, std::uint32_t units) const noexcept {
+        return (class_of(units) << zone_bits_) + zone_of(start);
+    }
+    [[nodiscard]] std::uint32_t& head_of(std::uint32_t list) const noexcept {
+        return reinterpret_cast<std::uint32_t*>(at(heads_unit_))[list];
+    }
+    [[nodiscard]] std::uint32_t& head_of(std::uint32_t index, std::uint32_t zone) const noexcept {
+        return head_of((index << zone_bits_) + zone);
+    }
     // The zones in which a class has free blocks, and the classes of a level that have some in a zone.
     [[nodiscard]] inline std::uint64_t& zones_of(std::uint32_t index) const noexcept;
     [[nodiscard]] std::uint32_t& slots_of(std::uint32_t level, std::uint32_t zone) const noexcept {
@@ -203,32 +230,48 @@ private:
         if (live > peak_units_) peak_units_ = live;
     }
 
-    void note_filled(std::uint32_t index, std::uint32_t zone) noexcept;
-    void note_emptied(std::uint32_t index, std::uint32_t zone) noexcept;
-
-    // A free block that can hold so many units, or 0.
+    // The record of a free block that can hold so many units, or 0.
     [[nodiscard]] std::uint32_t choose(std::uint32_t units) const noexcept;
-    [[nodiscard]] std::uint32_t choose_above(std::uint32_t index) const noexcept;
+    [[nodiscard]] std::uint32_t lowest_from(std::uint32_t level) const noexcept;
     [[nodiscard]] std::uint32_t probe(std::uint32_t index, std::uint32_t units) const noexcept;
     [[nodiscard]] std::uint32_t find_fit(std::uint32_t units, std::size_t alignment,
                                          int steps) const noexcept;
+    [[nodiscard]] std::uint32_t any_from(std::uint32_t index) const noexcept;
+    [[nodiscard]] std::uint32_t find_scarce(std::uint32_t units, std::size_t alignment) const noexcept;
     [[nodiscard]] std::uint32_t choose_aligned(std::uint32_t units, std::size_t alignment) const noexcept;
-    void insert(std::uint32_t unit, std::uint32_t units) noexcept;
-    void remove(std::uint32_t unit, std::uint32_t units) noexcept;
-    void push(std::uint32_t index, std::uint32_t unit) noexcept;
-    void unlink(std::uint32_t index, std::uint32_t unit) noexcept;
-    void move_link(std::uint32_t index, std::uint32_t from, std::uint32_t to) noexcept;
-    void take_front(std::uint32_t unit, std::uint32_t units) noexcept;
+
+    // Lists of records; which of them are empty is noted by list and summed up by level.
+    inline void note_filled(std::uint32_t list) noexcept;
+    inline void note_emptied(std::uint32_t list) noexcept;
+    inline void push(std::uint32_t list, std::uint32_t record) noexcept;
+    inline void unlink(std::uint32_t list, std::uint32_t record) noexcept;
+    inline void relist(std::uint32_t record, std::uint32_t from, std::uint32_t to) noexcept;
+    // A record for the free block that starts at `unit`, where nothing is written yet; and the end of one.
+    [[nodiscard]] inline std::uint32_t claim_record(std::uint32_t unit) noexcept;
+    inline void release_record(std::uint32_t record) noexcept;
+    [[nodiscard]] bool is_tabled(std::uint32_t record) const noexcept { return record < first_unit_; }
+    inline void tag_first(std::uint32_t unit, std::uint32_t record) noexcept;
+    inline void tag_last(std::uint32_t unit, std::uint32_t record) noexcept;
+    inline void untag_first(std::uint32_t unit, std::uint32_t record) noexcept;
+    inline void untag_last(std::uint32_t unit, std::uint32_t record) noexcept;
+
+    // Whole free blocks: new ones, and ones that are no more.
+    inline void insert(std::uint32_t unit, std::uint32_t units) noexcept;
+    inline void remove(std::uint32_t record) noexcept;
+    inline void take_front(std::uint32_t record, std::uint32_t units) noexcept;
+    inline void give(std::uint32_t unit, std::uint32_t units) noexcept;
+    inline void grow_up(std::uint32_t unit, std::uint32_t units, bool merges_behind) noexcept;
+    inline void grow_down(std::uint32_t unit, std::uint32_t units) noexcept;
     // Merges quick blocks until there is room for so many units among them; or all of them.
     void make_quick_room(std::uint32_t units) noexcept;
     void flush_quick() noexcept;
 
     [[gnu::noinline]] Expected<MemoryBlock> allocate_units(std::uint32_t units) noexcept;
     [[gnu::noinline]] void deallocate_units(std::uint32_t unit, std::uint32_t units) noexcept;
+    [[gnu::noinline]] Expected<MemoryBlock> allocate_scarce(std::uint32_t units) noexcept;
     [[gnu::noinline]] Expected<MemoryBlock> allocate_unusual(std::size_t size,
                                                              std::size_t alignment) noexcept;
-    void take_part(std::uint32_t unit, std::uint32_t skipped, std::uint32_t units) noexcept;
-    void give(std::uint32_t unit, std::uint32_t units) noexcept;
+    void take_part(std::uint32_t record, std::uint32_t skipped, std::uint32_t units) noexcept;
     [[nodiscard]] std::uint32_t skip_to_alignment(std::uint32_t unit, std::size_t alignment) const noexcept;
     [[nodiscard]] Expected<MemoryBlock> slide_down(MemoryBlock block, std::uint32_t units,
                                                    std::size_t alignment) noexcept;
@@ -274,13 +317,17 @@ private:
                                            std::uint32_t value) noexcept {
         std::memcpy(at(unit) + word, &value, sizeof(value));
     }
-    // The units of the free block that ends right before `unit`. Requires: its last unit is marked.
-    [[nodiscard]] std::uint32_t units_before(std::uint32_t unit) const noexcept {
-        return load(unit - 1, kUnit - sizeof(std::uint32_t));
+    [[nodiscard]] Tags& tags_of(std::uint32_t unit) const noexcept {
+        return reinterpret_cast<Tags*>(at(tags_unit_))[unit / kChunkUnits];
     }
-    void write_units(std::uint32_t unit, std::uint32_t units) noexcept {
-        store(unit, kUnits, units);
-        store(unit + units - 1, kUnit - sizeof(units), units);
+    // The record of the free block that begins or ends there. Requires: the unit is marked.
+    [[nodiscard]] std::uint32_t record_from(std::uint32_t first) const noexcept {
+        const std::uint32_t record = records_unit_ + tags_of(first).first;
+        return load(record, kStart) == first ? record : load(first, kRecord);
+    }
+    [[nodiscard]] std::uint32_t record_up_to(std::uint32_t last) const noexcept {
+        const std::uint32_t record = records_unit_ + tags_of(last).last;
+        return load(record, kStart) + load(record, kUnits) - 1 == last ? record : load(last, kRecord);
     }
 
     std::uint64_t magic_ = kMagic;
@@ -291,6 +338,8 @@ private:
     std::uint32_t end_unit_;
     std::uint32_t slots_unit_;
     std::uint32_t heads_unit_;
+    std::uint32_t records_unit_;
+    std::uint32_t tags_unit_;
     std::uint32_t bits_unit_;
     std::uint32_t level_count_;
     std::uint32_t zone_bits_;
@@ -302,25 +351,24 @@ private:
     std::uint32_t quick_limit_units_;
     std::uint32_t quick_cursor_ = 0;
     std::uint32_t peak_units_ = 0;
-    // Which levels have free blocks.
-    std::uint32_t level_bits_ = 0;
+    // The first of the records that are not used.
+    std::uint32_t free_record_ = 0;
     std::uint64_t allocations_ = 0;
     std::uint64_t deallocations_ = 0;
     std::uint64_t grown_in_place_ = 0;
     std::uint64_t slid_down_ = 0;
     std::uint64_t moved_ = 0;
     std::array<std::uint32_t, kQuickUnits> quick_heads_{};
-    // In which of their classes levels have free blocks, and in which zones.
-    std::array<std::uint32_t, kMaxLevels> slot_bits_{};
-    std::array<std::uint64_t, kMaxLevels> zone_sets_{};
+    // The zones in which a level or one above it has free blocks; behind the last level always none.
+    std::array<std::uint64_t, kMaxLevels + kRoomyLevels + 1> reach_{};
     // Behind it, as long as an image of this size needs them: the zones of each class; the classes of each
-    // level and zone; the first block of each class and zone; the marks.
+    // level and zone; the first block of each class and zone; the table of records; the tags; the marks.
 };
 
 static_assert(std::is_standard_layout_v<TlsfHeap> && std::is_trivially_destructible_v<TlsfHeap>);
 // No padding, whose bytes nobody would write.
 static_assert(std::has_unique_object_representations_v<TlsfHeap>);
-static_assert(sizeof(TlsfHeap) == 576 && sizeof(TlsfHeap) % TlsfHeap::kUnit == 0);
+static_assert(sizeof(TlsfHeap) == 496 && sizeof(TlsfHeap) % TlsfHeap::kUnit == 0);
 
 inline std::uint64_t& TlsfHeap::zones_of(std::uint32_t index) const noexcept {
     return reinterpret_cast<std::uint64_t*>(base() + sizeof(TlsfHeap))[index];
