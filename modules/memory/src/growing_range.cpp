@@ -61,6 +61,8 @@ GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
 GrowingRange::~GrowingRange() {
     // A block is not listed any more when somebody else may get it.
     listing_ = {};
+    // Who told sanitizers of blocks alone leaves the free ones forbidden, for whoever gets the addresses next.
+    if (!whole_.is_null()) annotate::permit_written({whole_.data, usable_bytes_});
     if (is_told_ && !whole_.is_null()) annotate::pool_destroyed(whole_, usable_bytes_);
     if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
 }
@@ -92,7 +94,7 @@ void GrowingRange::shrink(std::size_t bytes) noexcept {
     // When the system refuses, the memory simply stays.
     if (!own_.decommit(kept, usable_bytes_ - kept)) return;
     // Whoever maps something here later knows nothing of us.
-    if (is_told_) annotate::permit_written({whole_.data + kept, usable_bytes_ - kept});
+    annotate::permit_written({whole_.data + kept, usable_bytes_ - kept});
     usable_bytes_ = kept;
 }
 

@@ -66,9 +66,7 @@ TlsfAllocator::~TlsfAllocator() {
     for (std::size_t i = region_count_; i-- > 0;) {
         Region& region = regions_[i];
         region.listing = {};
-        // Whoever gets the addresses later knows nothing of us.
-        const bool own = region.origin == Origin::own_range;
-        annotate::permit_written(own ? region.memory.sub(0, range_.usable_bytes()) : region.memory);
+        if (region.origin != Origin::own_range) annotate::permit_written(region.memory);
         if (region.origin == Origin::upstream) upstream_->deallocate(region.memory, kDefaultAlignment);
     }
 }
@@ -250,7 +248,6 @@ Expected<void> TlsfAllocator::remove_region(MemoryBlock memory) noexcept {
 std::size_t TlsfAllocator::trim_own_range(Region& region) noexcept {
     const std::size_t before = range_.usable_bytes();
     range_.shrink(region.heap->shrink());
-    annotate::permit_written(region.memory.sub(range_.usable_bytes(), before - range_.usable_bytes()));
     // Up to the page boundary, or all of it when the system refused.
     const Status regrown = region.heap->grow(range_.usable_bytes()).status();
     OURO_ASSERT(regrown == Status::ok, "a heap takes back what it had");

@@ -3,6 +3,7 @@
 #include "injected_bugs.hpp"
 
 #include <ouro/memory/annotations.hpp>
+#include <ouro/memory/memory_resource.hpp>
 
 #include <cstdlib>
 #include <fstream>
