@@ -70,6 +70,7 @@ PoolCore::PoolCore(GrowingRange range, const PoolOptions& options) noexcept
       growth_factor_(options.growth_factor),
       shrink_threshold_(options.shrink_threshold),
       range_(std::move(range)) {
+    range_.tell_sanitizers();
     books_.fresh = begin_;
     note_usable();
 }
