@@ -61,7 +61,8 @@ GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
 GrowingRange::~GrowingRange() {
     // A block is not listed any more when somebody else may get it.
     listing_ = {};
-    // Who told sanitizers of blocks alone leaves the free ones forbidden, for whoever gets the addresses next.
+    // Who told sanitizers of blocks alone leaves the free ones forbidden, for whoever gets the addresses
+    // next.
     if (!whole_.is_null()) annotate::permit_written({whole_.data, usable_bytes_});
     if (is_told_) annotate::pool_destroyed(whole_, usable_bytes_);
     if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
