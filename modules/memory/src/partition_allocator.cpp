@@ -115,12 +115,13 @@ Expected<PartitionAllocator> PartitionAllocator::create_on(MemoryResource& upstr
                                                            const Options& options) noexcept {
     const auto layout = plan(options, false);
     if (!layout) return layout.status();
-    const auto metadata = upstream.allocate(layout->metadata_bytes, kLine);
-    if (!metadata) return metadata.status();
+    // The large one first: what has memory in chunks then finds room for the other behind it.
     const auto addresses = upstream.allocate(layout->address_bytes, kSpanBytes);
-    if (!addresses) {
-        upstream.deallocate(*metadata, kLine);
-        return addresses.status();
+    if (!addresses) return addresses.status();
+    const auto metadata = upstream.allocate(layout->metadata_bytes, kLine);
+    if (!metadata) {
+        upstream.deallocate(*addresses, kSpanBytes);
+        return metadata.status();
     }
     std::memset(metadata->data, 0, metadata->size);
     PartitionAllocator set;
@@ -200,8 +201,8 @@ void PartitionAllocator::release() noexcept {
         std::destroy_at(partitions_[index]);
     count_ = 0;
     if (upstream_ == nullptr) return;
-    upstream_->deallocate(addresses_, kSpanBytes);
     upstream_->deallocate(metadata_, kLine);
+    upstream_->deallocate(addresses_, kSpanBytes);
     upstream_ = nullptr;
 }
 
