@@ -74,7 +74,7 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
-void measure_churn(Session& session, Partition& partition, std::size_t size) {
+void measure_churn(Session& session, Partition& partition, std::size_t size, const char* threads) {
     const std::size_t alignment = kDefaultAlignment;
     Churn ours([&, size] { return static_cast<void*>(partition.allocate(size, alignment)->data); },
                [&, size](unsigned char* object) {
@@ -82,7 +82,7 @@ void measure_churn(Session& session, Partition& partition, std::size_t size) {
                });
     Churn glibc([size] { return std::malloc(size); }, [](unsigned char* object) { std::free(object); });
     const std::size_t held = partition.stats().committed_bytes / kLiveObjects;
-    session.measure("partition: churn " + std::to_string(size) + " B", kNanoseconds)
+    session.measure("partition: churn " + std::to_string(size) + " B" + threads, kNanoseconds)
         .ours([&](Round& round) { ours.run(round); })
         .peer("malloc", libc_version(), [&](Round& round) { glibc.run(round); })
         .bar(ratio_at_most(1.0))
@@ -138,9 +138,10 @@ void measure_random_reads(Session& session) {
 void measure_partitions(Session& session) {
     for (const std::size_t size : {std::size_t{16}, std::size_t{64}, std::size_t{256}}) {
         // One of its own a size, so that no run lives on what another left.
-        const PartitionOptions part;
-        auto set = must(PartitionAllocator::create({.partitions = {&part, 1}}), "make a partition");
-        measure_churn(session, set[0], size);
+        const PartitionOptions parts[] = {{}, {.thread_safety = ThreadSafety::any_thread}};
+        auto set = must(PartitionAllocator::create({.partitions = parts}), "make partitions");
+        measure_churn(session, set[0], size, "");
+        measure_churn(session, set[1], size, ", any thread");
     }
     measure_random_reads(session);
 }

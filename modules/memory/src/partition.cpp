@@ -6,6 +6,7 @@
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ouro {
 
@@ -21,7 +22,7 @@ Partition::Partition(const PartitionOptions& options, const Site& site) noexcept
     : base_(site.addresses.data),
       bytes_(site.addresses.size),
       spans_(site.spans),
-      is_locked_(options.thread_safety != ThreadSafety::single_thread),
+      is_shared_(options.thread_safety != ThreadSafety::single_thread),
       commits_(site.commits),
       guards_(options.guards),
       keep_empty_count_(options.keep_empty_bytes / kSpanBytes),
@@ -40,7 +41,31 @@ Partition::Partition(const PartitionOptions& options, const Site& site) noexcept
     set_bits(unused_spans_, 0, bytes_ / kSpanBytes);
 }
 
+Partition::Partition(const PartitionOptions& options, SmallObjectAllocator heap) noexcept
+    : base_(heap.addresses().data),
+      bytes_(heap.addresses().size),
+      spans_(nullptr),
+      is_shared_(true),
+      commits_(false),
+      guards_(PartitionGuards::none),
+      keep_empty_count_(0),
+      name_(options.name),
+      heap_(std::move(heap)) {}
+
 Expected<MemoryBlock> Partition::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
+    if (heap_) [[likely]]
+        return heap_->allocate(size, alignment);
+    return allocate_here(size, alignment);
+}
+
+void Partition::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
+    if (!heap_) [[unlikely]]
+        return deallocate_here(block, alignment);
+    OURO_ASSERT(block.is_null() || owns(block.data), "the block is not of this partition");
+    heap_->deallocate(block, alignment);
+}
+
+Expected<MemoryBlock> Partition::allocate_here(std::size_t size, std::size_t alignment) noexcept {
     const Lock lock(*this);
     const auto block = find_block(size, alignment);
     failures_ += block ? 0U : 1U;
@@ -133,7 +158,7 @@ Expected<Span*> Partition::new_span() noexcept {
     return &spans_[*index];
 }
 
-void Partition::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
+void Partition::deallocate_here(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
     const Lock lock(*this);
     const std::size_t offset = offset_of(block.data);
@@ -179,9 +204,10 @@ Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_s
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     if (block.is_null()) return allocate(new_size, alignment);
+    OURO_ASSERT(owns(block.data), "the block is not of this partition");
+    if (heap_) return heap_->reallocate(block, new_size, alignment);
     {
         const Lock lock(*this);
-        OURO_ASSERT(owns(block.data), "the block is not of this partition");
         Span& span = spans_[offset_of(block.data) / kSpanBytes];
         OURO_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large, "no block starts here");
         if (span.kind == SpanKind::large) {
@@ -199,8 +225,9 @@ Expected<MemoryBlock> Partition::try_resize(MemoryBlock block, std::size_t new_s
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     if (new_size > block.size) note_allocation();
-    const Lock lock(*this);
     OURO_ASSERT(owns(block.data), "the block is not of this partition");
+    if (heap_) return heap_->try_resize(block, new_size, alignment);
+    const Lock lock(*this);
     Span& span = spans_[offset_of(block.data) / kSpanBytes];
     OURO_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large, "no block starts here");
     if (span.kind == SpanKind::large) return resize_large(span, new_size);
@@ -210,6 +237,7 @@ Expected<MemoryBlock> Partition::try_resize(MemoryBlock block, std::size_t new_s
 }
 
 std::size_t Partition::trim() noexcept {
+    if (heap_) return heap_->purge().bytes;
     const Lock lock(*this);
     const std::size_t before = committed_bytes_;
     reclaim();
@@ -283,11 +311,12 @@ void Partition::unlink(std::uint32_t& head, Span& span) noexcept {
 
 ResourceInfo Partition::info() const noexcept {
     return {.name = name_,
-            .thread_safety = is_locked_ ? ThreadSafety::any_thread : ThreadSafety::single_thread,
+            .thread_safety = is_shared_ ? ThreadSafety::any_thread : ThreadSafety::single_thread,
             .frees_blocks = true};
 }
 
 ResourceStats Partition::stats() const noexcept {
+    if (heap_) return heap_->stats();
     const Lock lock(*this);
     return {.live_bytes = live_bytes_,
             .peak_bytes = peak_bytes_,

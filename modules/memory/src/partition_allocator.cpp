@@ -1,7 +1,10 @@
+#include "partition_heap.hpp"
+
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/partition_allocator.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -27,16 +30,28 @@ struct Shares {
     std::size_t spans = 0;
     std::size_t bitmap_bytes = 0;
     std::size_t metadata_bytes = 0;
-    // Addresses, with the span that nobody uses before the next partition.
+    // Of the set's addresses, with the span that nobody uses before the next partition; none where a heap has
+    // its own.
     std::size_t stride = 0;
 };
 
+// A partition that is a heap brings its own bookkeeping, and its own addresses where memory is committed.
+Expected<Shares> shares_of_heap(std::size_t spans, bool commits) noexcept {
+    // As bookkeeping is smaller than what it is about.
+    const auto most = checked_multiply(spans + 1, 2 * kSpanBytes);
+    if (!most) return most.status();
+    return Shares{.spans = spans,
+                  .metadata_bytes = align_up(sizeof(Partition), kLine),
+                  .stride = commits ? 0 : partition::heap_region_bytes(spans)};
+}
+
 // Each fits where max_bytes does: bookkeeping is smaller than what it is about.
-Expected<Shares> shares_of(const PartitionOptions& options, bool commits) noexcept {
+Expected<Shares> shares_of(const PartitionOptions& options, bool is_heap, bool commits) noexcept {
     if (options.max_bytes == 0) return Status::zero_size;
     Shares shares;
     shares.spans = units_of(options.max_bytes, kSpanBytes);
     if (shares.spans >= partition::kNoSpan) return Status::size_overflow;
+    if (is_heap) return shares_of_heap(shares.spans, commits);
     shares.bitmap_bytes = align_up(words_for_bits(shares.spans) * sizeof(std::uint64_t), kLine);
     shares.metadata_bytes =
         align_up(sizeof(Partition), kLine) + shares.bitmap_bytes + shares.spans * sizeof(Span);
@@ -46,8 +61,13 @@ Expected<Shares> shares_of(const PartitionOptions& options, bool commits) noexce
     return shares;
 }
 
+std::uintptr_t number_of(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address);
+}
+
+// In the order given, and in that of the addresses.
 std::size_t index_bytes(std::size_t count) noexcept {
-    return align_up(count * sizeof(Partition*), kLine);
+    return align_up(2 * count * sizeof(Partition*), kLine);
 }
 
 }  // namespace
@@ -58,7 +78,7 @@ Expected<PartitionAllocator::Layout> PartitionAllocator::plan(const Options& opt
     for (const PartitionOptions& each : options.partitions) {
         const bool can_guard = commits && os::page_size() < kSpanBytes;
         if (each.guards != PartitionGuards::none && !can_guard) return Status::not_supported;
-        const auto shares = shares_of(each, commits);
+        const auto shares = shares_of(each, Partition::needs_heap(each), commits);
         if (!shares) return shares.status();
         const auto addresses = checked_add(layout.address_bytes, shares->stride);
         const auto metadata = checked_add(layout.metadata_bytes, shares->metadata_bytes);
@@ -75,13 +95,19 @@ Expected<PartitionAllocator> PartitionAllocator::create(const Options& options) 
     if (!metadata) return metadata.status();
     if (const auto committed = metadata->commit(0, metadata->block().size); !committed)
         return committed.status();
-    auto addresses =
-        os::Reservation::create({.bytes = layout->address_bytes, .alignment = kSpanBytes}, os::page_size());
-    if (!addresses) return addresses.status();
     PartitionAllocator set;
+    // None where every partition is a heap.
+    if (layout->address_bytes != 0) {
+        auto addresses = os::Reservation::create({.bytes = layout->address_bytes, .alignment = kSpanBytes},
+                                                 os::page_size());
+        if (!addresses) return addresses.status();
+        set.own_addresses_ = *std::move(addresses);
+    }
     set.own_metadata_ = *std::move(metadata);
-    set.own_addresses_ = *std::move(addresses);
-    set.build(options, set.own_metadata_.block(), set.own_addresses_.block(), true);
+    set.metadata_ = set.own_metadata_.block();
+    set.addresses_ = set.own_addresses_.block();
+    const Status built = set.build(options, true);
+    if (built != Status::ok) return built;
     return set;
 }
 
@@ -89,41 +115,56 @@ Expected<PartitionAllocator> PartitionAllocator::create_on(MemoryResource& upstr
                                                            const Options& options) noexcept {
     const auto layout = plan(options, false);
     if (!layout) return layout.status();
-    const auto metadata = upstream.allocate(layout->metadata_bytes, kLine);
-    if (!metadata) return metadata.status();
+    // The large one first: what has memory in chunks then finds room for the other behind it.
     const auto addresses = upstream.allocate(layout->address_bytes, kSpanBytes);
-    if (!addresses) {
-        upstream.deallocate(*metadata, kLine);
-        return addresses.status();
+    if (!addresses) return addresses.status();
+    const auto metadata = upstream.allocate(layout->metadata_bytes, kLine);
+    if (!metadata) {
+        upstream.deallocate(*addresses, kSpanBytes);
+        return metadata.status();
     }
     std::memset(metadata->data, 0, metadata->size);
     PartitionAllocator set;
     set.upstream_ = &upstream;
-    set.build(options, *metadata, *addresses, false);
+    set.metadata_ = *metadata;
+    set.addresses_ = *addresses;
+    const Status built = set.build(options, false);
+    if (built != Status::ok) return built;
     return set;
 }
 
-void PartitionAllocator::build(const Options& options, MemoryBlock metadata, MemoryBlock addresses,
-                               bool commits) noexcept {
-    metadata_ = metadata;
-    addresses_ = addresses;
-    count_ = options.partitions.size();
-    partitions_ = reinterpret_cast<Partition**>(metadata.data);
-    std::byte* place = metadata.data + index_bytes(count_);
-    std::byte* begin = addresses.data;
-    for (std::size_t index = 0; index < count_; ++index) {
-        const PartitionOptions& each = options.partitions[index];
-        const Shares shares = *shares_of(each, commits);
-        std::byte* bitmap = place + align_up(sizeof(Partition), kLine);
-        const Partition::Site site{
-            .addresses = {begin, shares.spans * kSpanBytes},
-            .unused_spans = {reinterpret_cast<std::uint64_t*>(bitmap), words_for_bits(shares.spans)},
-            .spans = reinterpret_cast<Span*>(bitmap + shares.bitmap_bytes),
-            .commits = commits};
-        partitions_[index] = ::new (place) Partition(each, site);
+Status PartitionAllocator::build(const Options& options, bool commits) noexcept {
+    const std::size_t count = options.partitions.size();
+    partitions_ = reinterpret_cast<Partition**>(metadata_.data);
+    by_address_ = partitions_ + count;
+    std::byte* place = metadata_.data + index_bytes(count);
+    std::byte* begin = addresses_.data;
+    for (const PartitionOptions& each : options.partitions) {
+        const bool is_heap = Partition::needs_heap(each);
+        const Shares shares = *shares_of(each, is_heap, commits);
+        if (is_heap) {
+            const MemoryBlock region = commits ? MemoryBlock{} : MemoryBlock{begin, shares.stride};
+            auto heap = partition::make_heap(each, shares.spans, region);
+            if (!heap) return heap.status();
+            partitions_[count_] = ::new (place) Partition(each, *std::move(heap));
+        } else {
+            std::byte* bitmap = place + align_up(sizeof(Partition), kLine);
+            const Partition::Site site{
+                .addresses = {begin, shares.spans * kSpanBytes},
+                .unused_spans = {reinterpret_cast<std::uint64_t*>(bitmap), words_for_bits(shares.spans)},
+                .spans = reinterpret_cast<Span*>(bitmap + shares.bitmap_bytes),
+                .commits = commits};
+            partitions_[count_] = ::new (place) Partition(each, site);
+        }
+        ++count_;
         place += shares.metadata_bytes;
         begin += shares.stride;
     }
+    std::copy_n(partitions_, count, by_address_);
+    std::sort(by_address_, by_address_ + count, [](const Partition* one, const Partition* other) {
+        return number_of(one->addresses().data) < number_of(other->addresses().data);
+    });
+    return Status::ok;
 }
 
 PartitionAllocator::PartitionAllocator(PartitionAllocator&& other) noexcept {
@@ -149,6 +190,7 @@ void PartitionAllocator::take_from(PartitionAllocator& other) noexcept {
     metadata_ = std::exchange(other.metadata_, {});
     addresses_ = std::exchange(other.addresses_, {});
     partitions_ = std::exchange(other.partitions_, nullptr);
+    by_address_ = std::exchange(other.by_address_, nullptr);
     count_ = std::exchange(other.count_, 0);
 }
 
@@ -157,8 +199,8 @@ void PartitionAllocator::release() noexcept {
         std::destroy_at(partitions_[index]);
     count_ = 0;
     if (upstream_ == nullptr) return;
-    upstream_->deallocate(addresses_, kSpanBytes);
     upstream_->deallocate(metadata_, kLine);
+    upstream_->deallocate(addresses_, kSpanBytes);
     upstream_ = nullptr;
 }
 
@@ -169,16 +211,14 @@ Partition* PartitionAllocator::find(std::string_view name) noexcept {
     return nullptr;
 }
 
-// Partitions lie in the order of their addresses.
 Partition* PartitionAllocator::owner_of(const void* address) noexcept {
     std::size_t low = 0;
     std::size_t high = count_;
     while (low < high) {
         const std::size_t middle = low + (high - low) / 2;
-        Partition* partition = partitions_[middle];
+        Partition* partition = by_address_[middle];
         if (partition->owns(address)) return partition;
-        if (reinterpret_cast<std::uintptr_t>(address) <
-            reinterpret_cast<std::uintptr_t>(partition->addresses().data)) {
+        if (number_of(address) < number_of(partition->addresses().data)) {
             high = middle;
         } else {
             low = middle + 1;
@@ -203,12 +243,16 @@ ResourceStats PartitionAllocator::stats() const noexcept {
 }
 
 Status PartitionAllocator::check() const noexcept {
-    const std::byte* end = addresses_.data;
+    std::uintptr_t end = 0;
     for (std::size_t index = 0; index < count_; ++index) {
-        const MemoryBlock own = partitions_[index]->addresses();
-        if (own.data < end || !addresses_.contains(own)) return Status::corrupt_data;
-        end = own.end();
-        const Status status = partitions_[index]->check();
+        const Partition& each = *by_address_[index];
+        const MemoryBlock own = each.addresses();
+        if (number_of(own.data) < end) return Status::corrupt_data;
+        // Heaps have addresses of their own, except on another resource.
+        const bool is_elsewhere = each.heap_ && upstream_ == nullptr;
+        if (!is_elsewhere && !addresses_.contains(own)) return Status::corrupt_data;
+        end = number_of(own.end());
+        const Status status = each.check();
         if (status != Status::ok) return status;
     }
     return Status::ok;

@@ -87,6 +87,7 @@ bool Partition::is_span_sound(std::uint32_t index, ResourceStats& found) const n
 }
 
 Status Partition::check() const noexcept {
+    if (heap_) return heap_->check();
     const Lock lock(*this);
     std::size_t listed = 0;
     std::size_t cached = 0;

@@ -5,12 +5,13 @@
 
 namespace ouro {
 
+// Only with guards and any_thread: other partitions are for one thread, or have a heap without locks.
 // Held for some instructions, or for a system call when a span gets or loses its memory: waiting threads
 // spin, then let others run first.
 class Partition::Lock {
 public:
     explicit Lock(const Partition& partition) noexcept
-        : word_(partition.is_locked_ ? &partition.lock_word_ : nullptr) {
+        : word_(partition.is_shared_ ? &partition.lock_word_ : nullptr) {
         if (word_ == nullptr) return;
         while (word_->exchange(kHeld, std::memory_order_acquire) != kFree)
             wait();

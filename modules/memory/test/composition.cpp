@@ -55,6 +55,7 @@ PartPointer build_tagged(const Site& site) {
 }
 
 // The second of two partitions; the set lives as long as the part.
+template <ThreadSafety kThreads>
 PartPointer build_partition(const Site& site) {
     class SetHolder final : public Part {
     public:
@@ -65,8 +66,9 @@ PartPointer build_partition(const Site& site) {
     private:
         PartitionAllocator set_;
     };
-    const PartitionOptions parts[] = {{.name = "other", .max_bytes = 1},
-                                      {.name = "partition", .max_bytes = site.bytes}};
+    const PartitionOptions parts[] = {
+        {.name = "other", .max_bytes = 1},
+        {.name = "partition", .max_bytes = site.bytes, .thread_safety = kThreads}};
     auto set = site.upstreams.empty()
                    ? PartitionAllocator::create({.partitions = parts})
                    : PartitionAllocator::create_on(*site.upstreams[0], {.partitions = parts});
@@ -137,7 +139,8 @@ const std::array kRecipes = {
            .added_bytes = kMaxCanaryBytes,
            .listed = false},
     Recipe{.name = "huge", .build = build_huge},
-    Recipe{.name = "partition", .build = build_partition},
+    Recipe{.name = "partition", .build = build_partition<ThreadSafety::single_thread>},
+    Recipe{.name = "partition_shared", .build = build_partition<ThreadSafety::any_thread>},
     Recipe{.name = "pool",
            .build = build_pool,
            .traits = {.max_size = kPoolBlockBytes, .max_alignment = kPoolAlignment}},

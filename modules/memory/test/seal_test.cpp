@@ -141,6 +141,33 @@ TEST(Seal, APartitionKeepsTheMemoryOfLargeBlocks) {
     EXPECT_EQ(heap.check(), Status::ok);
 }
 
+TEST(Seal, APartitionForAnyThreadServesWhatItHasAndKeepsIt) {
+    const ouro::PartitionOptions part{
+        .max_bytes = 64 * kBytes, .thread_safety = ouro::ThreadSafety::any_thread, .keep_empty_bytes = 0};
+    auto set = ouro::PartitionAllocator::create({.partitions = {&part, 1}});
+    ASSERT_TRUE(set);
+    ouro::Partition& heap = (*set)[0];
+    const auto block = heap.allocate(200'000);
+    const auto small = heap.allocate(100);
+    ASSERT_TRUE(block && small);
+    heap.deallocate(*small);
+    const std::size_t committed = heap.stats().committed_bytes;
+    {
+        const SealScope sealed;
+        heap.deallocate(*block);
+        EXPECT_EQ(heap.trim(), 0U);
+        const auto again = heap.allocate(200'000);
+        ASSERT_TRUE(again);
+        EXPECT_TRUE(heap.allocate(100));
+        EXPECT_EQ(heap.allocate(32 * kBytes).status(), Status::sealed);
+        EXPECT_EQ(heap.stats().committed_bytes, committed);
+        heap.deallocate(*again);
+        EXPECT_EQ(heap.check(), Status::ok);
+    }
+    EXPECT_TRUE(heap.allocate(32 * kBytes));
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
 TEST(Seal, ScopesLeaveAnEarlierSealAlone) {
     ouro::seal();
     ouro::seal();

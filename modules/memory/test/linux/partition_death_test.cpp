@@ -11,11 +11,13 @@ using ouro::Partition;
 using ouro::PartitionAllocator;
 using ouro::PartitionGuards;
 using ouro::PartitionOptions;
+using ouro::ThreadSafety;
 using ouro::partition::kSpanBytes;
 
-PartitionAllocator make(PartitionGuards guards) {
-    const PartitionOptions parts[] = {{.max_bytes = std::size_t{4} << 20, .guards = guards},
-                                      {.max_bytes = std::size_t{4} << 20, .guards = guards}};
+PartitionAllocator make(PartitionGuards guards, ThreadSafety threads = ThreadSafety::single_thread) {
+    const PartitionOptions part{
+        .max_bytes = std::size_t{4} << 20, .guards = guards, .thread_safety = threads};
+    const PartitionOptions parts[] = {part, part};
     auto set = PartitionAllocator::create({.partitions = parts});
     EXPECT_TRUE(set);
     return *std::move(set);
@@ -45,15 +47,40 @@ TEST(PartitionDeath, BadFreesAreCaughtInEveryBuild) {
     EXPECT_DEATH((void)set[2], "fewer partitions");
 }
 
+// What is noticed at once without a lock, and what when blocks come home.
+TEST(PartitionDeath, ForAnyThreadBadFreesAreCaughtAtOnceOrAtHome) {
+    auto set = make(PartitionGuards::none, ThreadSafety::any_thread);
+    Partition& part = set[0];
+    const auto small = part.allocate(100);
+    const auto large = part.allocate(100'000);
+    const auto foreign = set[1].allocate(100);
+    ASSERT_TRUE(small && large && foreign);
+    EXPECT_DEATH(part.deallocate(*foreign), "not of this partition");
+    EXPECT_DEATH((void)part.reallocate(*foreign, 50), "not of this partition");
+    EXPECT_DEATH((void)part.try_resize(*foreign, 50), "not of this partition");
+    part.deallocate(*large);
+    EXPECT_DEATH(part.deallocate(*large), "");
+    part.deallocate(*small);
+    EXPECT_DEATH(
+        {
+            part.deallocate(*small);
+            part.trim();
+        },
+        "");
+    EXPECT_EQ(set.check(), ouro::Status::ok);
+}
+
 TEST(PartitionDeath, AGuardEndsEachSpan) {
-    auto set = make(PartitionGuards::spans);
-    const auto small = set[0].allocate(16);
-    const auto large = set[0].allocate(3 * kSpanBytes);
-    ASSERT_TRUE(small && large);
-    EXPECT_DEATH(touch(small->data + kSpanBytes - 4096), "");
-    touch(small->data + kSpanBytes - 4097);
-    touch(large->end() - 1);
-    EXPECT_DEATH(touch(large->end()), "");
+    for (const ThreadSafety threads : {ThreadSafety::single_thread, ThreadSafety::any_thread}) {
+        auto set = make(PartitionGuards::spans, threads);
+        const auto small = set[0].allocate(16);
+        const auto large = set[0].allocate(3 * kSpanBytes);
+        ASSERT_TRUE(small && large);
+        EXPECT_DEATH(touch(small->data + kSpanBytes - 4096), "");
+        touch(small->data + kSpanBytes - 4097);
+        touch(large->end() - 1);
+        EXPECT_DEATH(touch(large->end()), "");
+    }
 }
 
 TEST(PartitionDeath, AGuardEndsEachBlockAndFreedOnesFault) {
@@ -72,10 +99,16 @@ TEST(PartitionDeath, AGuardEndsEachBlockAndFreedOnesFault) {
 }
 
 TEST(PartitionDeath, NothingLiesBetweenPartitions) {
-    auto set = make(PartitionGuards::none);
-    EXPECT_LT(set[0].addresses().end(), set[1].addresses().data);
-    EXPECT_DEATH(touch(set[0].addresses().end()), "");
-    EXPECT_DEATH(touch(set[1].addresses().end()), "");
+    for (const ThreadSafety threads : {ThreadSafety::single_thread, ThreadSafety::any_thread}) {
+        auto set = make(PartitionGuards::none, threads);
+        EXPECT_FALSE(set[0].addresses().overlaps(set[1].addresses()));
+        EXPECT_NE(set[0].addresses().end(), set[1].addresses().data);
+        EXPECT_NE(set[1].addresses().end(), set[0].addresses().data);
+        for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+            EXPECT_DEATH(touch(set[index].addresses().end()), "");
+            EXPECT_DEATH(touch(set[index].addresses().data - 1), "");
+        }
+    }
 }
 
 TEST(PartitionDeath, GivenBackSpansFault) {

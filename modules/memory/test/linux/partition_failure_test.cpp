@@ -14,6 +14,7 @@ using ouro::PartitionAllocator;
 using ouro::PartitionGuards;
 using ouro::PartitionOptions;
 using ouro::Status;
+using ouro::ThreadSafety;
 using ouro::os::OsCall;
 namespace inject = ouro::os::fault_injection;
 
@@ -67,6 +68,34 @@ TEST(PartitionFailure, EveryFailureIsAStatusAndThePartitionGoesOn) {
         }
         EXPECT_GT(fired, 10U);
     }
+}
+
+TEST(PartitionFailure, ForAnyThreadEveryFailureIsAStatusAndThePartitionGoesOn) {
+    const PartitionOptions part{
+        .max_bytes = std::size_t{32} << 20, .thread_safety = ThreadSafety::any_thread, .keep_empty_bytes = 0};
+    unsigned fired = 0;
+    for (const OsCall call : {OsCall::protect_memory, OsCall::map_memory, OsCall::query_mapping}) {
+        for (std::uint64_t nth = 1;; ++nth) {
+            SCOPED_TRACE(std::string(inject::name_of(call)) + " " + std::to_string(nth));
+            inject::fail_nth(call, nth, ENOMEM);
+            auto set = PartitionAllocator::create({.partitions = {&part, 1}});
+            const bool in_creation = inject::has_fired();
+            if (set) {
+                const std::uint64_t failures = use(*set);
+                const bool has_fired = inject::has_fired();
+                inject::clear();
+                ASSERT_FALSE(in_creation);
+                ASSERT_EQ(set->check(), Status::ok);
+                ASSERT_EQ(set->stats().live_blocks, 0U);
+                ASSERT_EQ(set->stats().failures, failures);
+                ASSERT_EQ(use(*set), 0U);
+                if (!has_fired) break;
+            }
+            inject::clear();
+            ++fired;
+        }
+    }
+    EXPECT_GT(fired, 3U);
 }
 
 TEST(PartitionFailure, CreationTellsWhy) {

@@ -2,6 +2,7 @@
 // would, and the others go on allocating and freeing its blocks. No futex call is made while they do.
 // Resources with locks show that the test would notice.
 #include <ouro/base/random.hpp>
+#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 
 #include <array>
@@ -28,6 +29,9 @@ namespace {
 using ouro::Expected;
 using ouro::MemoryBlock;
 using ouro::MemoryResource;
+using ouro::Partition;
+using ouro::PartitionAllocator;
+using ouro::PartitionOptions;
 using ouro::Random;
 using ouro::SmallObjectAllocator;
 
@@ -198,6 +202,15 @@ Outcome pause_on(int patience) {
     }
 }
 
+template <>
+Outcome pause_on<Partition>(int patience) {
+    static constexpr PartitionOptions kPart{.max_bytes = std::size_t{256} << 20,
+                                            .thread_safety = ouro::ThreadSafety::any_thread,
+                                            .keep_empty_bytes = 0};
+    static auto set = PartitionAllocator::create({.partitions = {&kPart, 1}});
+    return set ? pause_again_and_again((*set)[0], patience) : Outcome::cannot_create;
+}
+
 // How the child ended, as waitpid tells.
 template <class Resource>
 int run_in_child(int patience) {
@@ -215,6 +228,13 @@ constexpr int kSomePatience = 3000;
 
 TEST(PausedThread, StopsNobodyElseAndNoFutexIsCalled) {
     const int state = run_in_child<SmallObjectAllocator>(kMuchPatience);
+    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
+    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
+        << "5: the others stood still while one was paused";
+}
+
+TEST(PausedThread, StopsNobodyElseInTheSamePartition) {
+    const int state = run_in_child<Partition>(kMuchPatience);
     ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
     EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
         << "5: the others stood still while one was paused";

@@ -4,11 +4,13 @@
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/partition_span.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace ouro {
@@ -27,13 +29,16 @@ enum class PartitionGuards : std::uint8_t {
 struct PartitionOptions {
     const char* name = "partition";
     Tag tag = {};
-    // Addresses of its own, in whole spans.
+    // Addresses of its own, in whole spans. With any_thread, each thread that uses it takes
+    // Partition::kThreadBytes of them for its caches.
     std::size_t max_bytes = std::size_t{1} << (sizeof(void*) == 8 ? 30 : 23);
     PartitionGuards guards = PartitionGuards::none;
-    // single_thread, or any_thread, where each call takes a lock; different partitions never wait for each
-    // other. (free_from_any_thread counts as any_thread.)
+    // single_thread, or any_thread: then the partition is a small-object heap, in which no thread waits for
+    // another. Guards are an aid for hunting bugs: with them and any_thread, each call takes the partition's
+    // lock instead. (free_from_any_thread counts as any_thread.)
     ThreadSafety thread_safety = ThreadSafety::single_thread;
-    // How much memory of empty spans to keep for the next ones.
+    // How much memory of empty spans to keep for the next ones. Without a lock, any_thread keeps beyond that
+    // as much as is in use, or was lately.
     std::size_t keep_empty_bytes = std::size_t{1} << 20;
 };
 
@@ -42,8 +47,25 @@ struct PartitionOptions {
 // needed and lose it when they are empty; the addresses stay. Some freed blocks of each size are kept at
 // hand. Its bookkeeping lies elsewhere, as bits: nothing that a program writes into blocks, free ones
 // included, can mislead it. Freeing what is no block of it, or free already, asserts in every build.
+//
+// With any_thread and without guards it is a SmallObjectAllocator on addresses of its own, and some of this
+// is different:
+// - Freeing a block of another partition asserts at once. One that is freed twice goes through the caches of
+//   threads first, and asserts when it comes home: when a cache overflows, its thread ends or trim() empties
+//   it. Until then it may be handed out twice. An address in the middle of a block is not noticed.
+// - The caches of threads lie in spans of the partition, and blocks freed by other threads than their own are
+//   linked through their bytes on the way home: stray writes can reach both. The rest lies elsewhere.
+// - Memory that goes back is taken from behind its addresses, which then read zero and do not fault;
+//   committed_bytes are those of addresses that ever had memory.
+// - When its addresses are used up, spans that threads keep empty for other sizes serve only after trim().
+// - check() requires that nobody uses the partition meanwhile.
 class Partition final : public MemoryResource {
 public:
+    // What a thread's caches take of the addresses of a partition for any thread; at most, where those are a
+    // block of another resource.
+    static constexpr std::size_t kThreadBytes =
+        align_up(detail::ThreadHeap::bytes_with(0), partition::kSpanBytes);
+
     Partition(const Partition&) = delete;
     Partition& operator=(const Partition&) = delete;
 
@@ -52,7 +74,7 @@ public:
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
         note_allocation();
         if (size - 1 < partition::kMaxSlotBytes && alignment <= partition::kSlotUnit &&
-            is_alignment(alignment) && !is_locked_) [[likely]] {
+            is_alignment(alignment) && !is_shared_) [[likely]] {
             const std::uint32_t index = partition::class_of(size);
             if (caches_[index].count != 0) [[likely]]
                 return take_cached(index);
@@ -62,7 +84,7 @@ public:
 
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         const std::size_t offset = offset_of(block.data);
-        if (offset < bytes_ && offset % partition::kSlotUnit == 0 && !is_locked_) [[likely]] {
+        if (offset < bytes_ && offset % partition::kSlotUnit == 0 && !is_shared_) [[likely]] {
             partition::Span& span = spans_[offset / partition::kSpanBytes];
             partition::Cache& cache = caches_[span.class_index];
             if (span.is_taken(unit_of(offset)) && cache.count < cache.limit) [[likely]] {
@@ -76,12 +98,14 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
-    // Slots within their size, large blocks by whole pages.
+    // Slots within their size, large blocks by whole pages; for any thread within a size class, and by whole
+    // spans.
     [[nodiscard]] Expected<MemoryBlock> try_resize(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
     // Gives back the memory of every span without a block in use, and returns how many bytes that were. None
-    // under a seal.
+    // under a seal. For any thread, what threads keep that are allocating at that moment stays, and so does
+    // what other threads keep where the platform has no process barrier.
     std::size_t trim() noexcept;
 
     // The addresses that belong to this partition alone.
@@ -111,6 +135,14 @@ private:
     class Lock;
 
     Partition(const PartitionOptions& options, const Site& site) noexcept;
+    // For any thread: the heap has the addresses, and everything else.
+    Partition(const PartitionOptions& options, SmallObjectAllocator heap) noexcept;
+
+    // Whether a partition is a heap for any thread.
+    [[nodiscard]] static bool needs_heap(const PartitionOptions& options) noexcept {
+        return options.thread_safety != ThreadSafety::single_thread &&
+               options.guards == PartitionGuards::none;
+    }
 
     // Requires: a slot in the cache.
     [[nodiscard]] MemoryBlock take_cached(std::uint32_t index) noexcept {
@@ -144,8 +176,11 @@ private:
         if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
     }
 
+    // Whatever the inline paths do not serve; calls for any thread are among it and the first to be sent on.
     [[gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size, std::size_t alignment) noexcept;
     [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
+    [[gnu::noinline]] Expected<MemoryBlock> allocate_here(std::size_t size, std::size_t alignment) noexcept;
+    [[gnu::noinline]] void deallocate_here(MemoryBlock block, std::size_t alignment) noexcept;
 
     // Takes slots of the class's current span, or of another that becomes it.
     [[nodiscard]] Status refill(std::uint32_t class_index) noexcept;
@@ -203,7 +238,8 @@ private:
     std::byte* base_;
     std::size_t bytes_;
     partition::Span* spans_;
-    bool is_locked_;
+    // For any thread: the inline paths leave it to the others.
+    bool is_shared_;
     bool commits_;
     PartitionGuards guards_;
     std::size_t live_bytes_ = 0;
@@ -226,6 +262,8 @@ private:
     std::span<std::uint64_t> unused_spans_;
     const char* name_;
     mutable std::atomic<std::uint32_t> lock_word_{0};
+    // Where there is one, nothing from the caches on is in use.
+    std::optional<SmallObjectAllocator> heap_;
 };
 
 }  // namespace ouro

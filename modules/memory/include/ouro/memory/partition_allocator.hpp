@@ -26,10 +26,12 @@ public:
     };
 
     // On reserved addresses of its own. Fails with bad_argument (no partitions), zero_size, size_overflow,
-    // not_supported (guards where pages are too large for them), as os::reserve or with out_of_memory.
+    // not_supported (guards where pages are too large for them), as os::reserve or SmallObjectAllocator do,
+    // or with out_of_memory.
     [[nodiscard]] static Expected<PartitionAllocator> create(const Options& options) noexcept;
     // On two blocks of another resource, which must live longer: one for all partitions and one for their
-    // bookkeeping. Memory then never goes back while the set lives, and guards are not_supported.
+    // bookkeeping; partitions for any thread have theirs in front of their addresses. Memory then never goes
+    // back while the set lives, and guards are not_supported.
     [[nodiscard]] static Expected<PartitionAllocator> create_on(MemoryResource& upstream,
                                                                 const Options& options) noexcept;
 
@@ -62,8 +64,9 @@ private:
 
     PartitionAllocator() noexcept = default;
     [[nodiscard]] static Expected<Layout> plan(const Options& options, bool commits) noexcept;
-    // Builds the partitions into memory that reads zero.
-    void build(const Options& options, MemoryBlock metadata, MemoryBlock addresses, bool commits) noexcept;
+    // Builds the partitions into the set's memory, whose bookkeeping reads zero. What was built is there even
+    // when it fails.
+    [[nodiscard]] Status build(const Options& options, bool commits) noexcept;
     void take_from(PartitionAllocator& other) noexcept;
     void release() noexcept;
 
@@ -73,6 +76,7 @@ private:
     MemoryBlock metadata_;
     MemoryBlock addresses_;
     Partition** partitions_ = nullptr;
+    Partition** by_address_ = nullptr;
     std::size_t count_ = 0;
 };
 

@@ -105,6 +105,8 @@ public:
         return (size + detail::UnitMap::kUnitBytes - 1) & ~(detail::UnitMap::kUnitBytes - 1);
     }
 
+    // Where its blocks lie: no one else's as long as it lives.
+    [[nodiscard]] MemoryBlock addresses() const noexcept { return core_->units().units(); }
     [[nodiscard]] bool owns(const void* address) const noexcept override;
     [[nodiscard]] ResourceInfo info() const noexcept override;
     // live_bytes and peak_bytes count whole classes and units; the peak is that of the units in use.
