@@ -104,7 +104,7 @@ Work variable_sizes(Heap heap, const VariableWorkload& workload) {
 }
 
 struct Candidates {
-    OurHeap ours;
+    OurTlsf ours;
     const TlsfPeer* functions;
     void* classic_memory;
 

@@ -9,7 +9,7 @@
 // The candidates of the TLSF cases behind one form: allocate(size), null when full, and free(block, size).
 namespace ouro::bench {
 
-struct OurHeap {
+struct OurTlsf {
     TlsfAllocator& heap;
 
     void* allocate(std::size_t size) const { return heap.allocate(size, 16).value_or({}).data; }

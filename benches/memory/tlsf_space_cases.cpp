@@ -17,6 +17,8 @@ constexpr double kFragmentationBar = 0.93;
 constexpr double kWasteBarPercent = 1.5;
 // How exactly the smallest region is searched for.
 constexpr double kPrecision = 0.002;
+// Small workloads need more than large ones, beside what a heap needs for itself.
+constexpr double kMostTimesLive = 2.5;
 constexpr const char* kHowToGetTlsf = "needs tlsf.h and its library, or tlsf.c beside it, under --peers";
 
 struct Need {
@@ -28,7 +30,7 @@ struct Need {
 template <class Make>
 Need search_need(const VariableWorkload& workload, Make make) {
     double low = 1.0;
-    double high = 1.6;
+    double high = kMostTimesLive;
     std::vector<void*> blocks;
     std::vector<std::uint32_t> sizes;
     const auto bytes_of = [&](double times) {
@@ -93,7 +95,7 @@ double our_waste_percent(const VariableWorkload& workload, MemoryBlock region) {
     auto heap = must(TlsfAllocator::create_in(region), "make a heap");
     const auto footprint = [](void*, std::size_t size) { return align_up(size, TlsfHeap::kUnit); };
     const double percent =
-        waste_percent(workload, OurHeap{heap}, footprint, TlsfHeap::control_bytes(region.size));
+        waste_percent(workload, OurTlsf{heap}, footprint, TlsfHeap::control_bytes(region.size));
     must(heap.check() == Status::ok, "verify the heap");
     return percent;
 }
@@ -111,12 +113,15 @@ double classic_waste_percent(const VariableWorkload& workload, const TlsfPeer& p
 void measure_tlsf_space(Session& session) {
     const std::uint64_t steps = session.sized(3'000'000, 5'000);
     const auto workload = VariableWorkload::record(1, steps, steps / 6, session.sized(70'000'000, 2'000'000));
-    auto memory = must(FrameAllocator::create({.max_bytes = 2 * workload.peak_live_bytes}), "make room");
-    const MemoryBlock room = must(memory.allocate(workload.peak_live_bytes * 8 / 5, 4096), "make room");
+    auto memory = must(FrameAllocator::create({.max_bytes = 3 * workload.peak_live_bytes}), "make room");
+    const MemoryBlock room = must(
+        memory.allocate(
+            static_cast<std::size_t>(kMostTimesLive * static_cast<double>(workload.peak_live_bytes)), 4096),
+        "make room");
 
     const Need ours = search_need(workload, [&](std::size_t bytes, auto run) {
         auto heap = must(TlsfAllocator::create_in(room.sub(0, bytes)), "make a heap");
-        return run(OurHeap{heap});
+        return run(OurTlsf{heap});
     });
     Case needed = session.measure("tlsf: heap needed / peak live, variable sizes", kTimesLive);
     needed.ours(known(ours.times_live, ours.region_bytes))

@@ -133,15 +133,16 @@ void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
 }
 
 Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noexcept {
-    const auto run = units_.take(slab_units(size_class));
+    auto run = units_.take(slab_units(size_class));
+    if (!run && slab_units(size_class) != 1) run = units_.take(1);
     if (!run) return run.status();
     Slab* const slab = slabs_ + run->first;
     slab->next = slab->previous = nullptr;
     slab->returned = 0;
     slab->used.store(0, std::memory_order_relaxed);
     slab->first_fresh = 0;
-    slab->capacity = slab_capacity(size_class);
-    slab->units = slab_units(size_class);
+    slab->units = static_cast<std::uint8_t>(run->count);
+    slab->capacity = slab_capacity(size_class, slab->units);
     slab->is_listed = false;
     for (std::uint8_t back = 0; back < slab->units; ++back) {
         slab[back].units_back = back;
@@ -254,17 +255,39 @@ std::size_t HeapCore::large_size(const std::byte* block) const noexcept {
 HeapCore::Purged HeapCore::purge() noexcept {
     Purged purged;
     if (!try_begin_purge()) return purged;
+    purged.skipped_heaps = empty_caches();
+    purged.bytes = units_.purge();
+    end_purge();
+    return purged;
+}
+
+bool HeapCore::take_back(std::size_t wanted_bytes) noexcept {
     const std::uint64_t thread = os::this_thread_id();
+    std::size_t kept = 0;
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
+        if (heap->thread_id.load(std::memory_order_acquire) == thread) kept += heap->empty_slab_bytes();
+        for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
+            kept += std::size_t{heap->cached_blocks(size_class) + heap->queued_blocks(size_class)} *
+                    kClassBytes[size_class];
+    }
+    // Little would not be worth it: whoever asks again and again of a full heap shall not pay for it each time.
+    if (kept < std::min(wanted_bytes, kUnitBytes) || !try_begin_purge()) return false;
+    empty_caches();
+    end_purge();
+    return true;
+}
+
+std::size_t HeapCore::empty_caches() noexcept {
+    const std::uint64_t thread = os::this_thread_id();
+    std::size_t skipped = 0;
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
         if (heap->thread_id.load(std::memory_order_acquire) == thread) {
             heap->empty_as_owner();
         } else if (!empty_other(*heap)) {
-            ++purged.skipped_heaps;
+            ++skipped;
         }
     }
-    purged.bytes = units_.purge();
-    end_purge();
-    return purged;
+    return skipped;
 }
 
 bool HeapCore::empty_other(ThreadHeap& heap) noexcept {
@@ -303,11 +326,12 @@ void HeapCore::give_back(std::size_t first, std::size_t count) noexcept {
 }
 
 // Beyond the threshold may stay what is likely to be wanted again: as much as is in use, or as fell out of
-// use lately. It is taken before anything fresh.
+// use lately; only the former where nothing shall be kept. It is taken before anything fresh.
 bool HeapCore::keeps_too_much() noexcept {
     const std::size_t free = units_.free_dirty_units();
     const std::size_t taken = taken_bytes() / kUnitBytes;
     if (free <= purge_threshold_units_ + taken) return false;
+    if (purge_threshold_units_ == 0) return true;
     const std::size_t recent = recent_peak_units_.at(os::monotonic_ns(), taken);
     return free > purge_threshold_units_ + std::max(taken, recent - taken);
 }

@@ -56,7 +56,7 @@ Status HeapCore::check_units() const noexcept {
         const UnitKind kind = kinds_[unit].load(std::memory_order_relaxed);
         std::size_t count = 1;
         if (kind == UnitKind::large_head) count = slabs_[unit].capacity;
-        if (is_slab(kind)) count = slab_units(class_of_kind(kind));
+        if (is_slab(kind)) count = slabs_[unit].units;
         if (kind == UnitKind::large_body || count == 0 || count > usable - unit) return Status::corrupt_data;
         for (std::size_t part = unit; part < unit + count; ++part) {
             if (units_.is_taken(part) != (kind != UnitKind::none)) return Status::corrupt_data;
@@ -73,10 +73,11 @@ Status HeapCore::check_units() const noexcept {
 Status HeapCore::check_slab(std::size_t unit) const noexcept {
     const Slab& slab = slabs_[unit];
     const unsigned size_class = class_of_kind(kinds_[unit].load(std::memory_order_relaxed));
-    const bool fits = slab.size_class == size_class && slab.units_back == 0 &&
-                      slab.capacity == slab_capacity(size_class) && slab.first_fresh <= slab.capacity &&
-                      slab.owner.load(std::memory_order_relaxed) != nullptr &&
-                      slab.is_listed == slab.has_blocks();
+    const bool fits =
+        slab.size_class == size_class && slab.units_back == 0 &&
+        (slab.units == slab_units(size_class) || slab.units == 1) &&
+        slab.capacity == slab_capacity(size_class, slab.units) && slab.first_fresh <= slab.capacity &&
+        slab.owner.load(std::memory_order_relaxed) != nullptr && slab.is_listed == slab.has_blocks();
     if (!fits) return Status::corrupt_data;
     std::size_t free = 0;
     const std::size_t words = slab.has_few() ? 1 : std::size(SlabBitmap{}.words);

@@ -191,14 +191,20 @@ void SmallObjectAllocator::reset() noexcept {
 Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
     if (asked != Status::ok) return asked;
-    const unsigned size_class = detail::class_for(size, alignment);
-    auto block = size_class == detail::kClassCount ? core_->allocate_large(size, alignment, nullptr)
-                                                   : allocate_small(size_class);
+    auto block = find_block(size, alignment);
+    // Before it is exhausted, what threads keep serves too.
+    if (!block && core_->take_back(size)) block = find_block(size, alignment);
     if (!block) {
         core_->note_failure();
         return block;
     }
     return handed_out(block->data, block->size);
+}
+
+Expected<MemoryBlock> SmallObjectAllocator::find_block(std::size_t size, std::size_t alignment) noexcept {
+    const unsigned size_class = detail::class_for(size, alignment);
+    if (size_class == detail::kClassCount) return core_->allocate_large(size, alignment, nullptr);
+    return allocate_small(size_class);
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) noexcept {

@@ -8,18 +8,20 @@ using ouro::detail::RecentPeak;
 
 constexpr std::uint64_t kSecond = RecentPeak::kHalfLifeNs;
 
-TEST(RecentPeak, StaysWithinTheHalfLife) {
+TEST(RecentPeak, WhatHappenedSinceTheLastLookIsNew) {
     RecentPeak peak;
-    EXPECT_EQ(peak.at(10 * kSecond, 0), 0U);
     peak.note(1000);
-    EXPECT_EQ(peak.at(10 * kSecond + 1, 200), 1000U);
-    EXPECT_EQ(peak.at(11 * kSecond - 1, 0), 1000U);
+    EXPECT_EQ(peak.at(10 * kSecond, 0), 1000U);
+    // A second wave, lower and long after.
+    peak.note(800);
+    EXPECT_EQ(peak.at(50 * kSecond, 0), 800U);
+    EXPECT_EQ(peak.at(51 * kSecond - 1, 0), 800U);
 }
 
 TEST(RecentPeak, SinksByHalvesTowardsWhatThereIs) {
     RecentPeak peak;
-    EXPECT_EQ(peak.at(10 * kSecond, 0), 0U);
     peak.note(1000);
+    EXPECT_EQ(peak.at(10 * kSecond, 200), 1000U);
     EXPECT_EQ(peak.at(11 * kSecond, 200), 600U);
     EXPECT_EQ(peak.at(13 * kSecond, 200), 300U);
     EXPECT_EQ(peak.at(1000 * kSecond, 200), 200U);

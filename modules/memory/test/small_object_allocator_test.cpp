@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,7 @@ TEST(SizeClasses, TheBlockOfEveryOffsetIsFoundWithoutDivision) {
     using namespace ouro::detail;
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
         const std::size_t size = kClassBytes[size_class];
-        for (std::uint32_t block = 0; block < slab_capacity(size_class); ++block) {
+        for (std::uint32_t block = 0; block < slab_capacity(size_class, slab_units(size_class)); ++block) {
             ASSERT_EQ(block_index(size_class, block * size), block);
             ASSERT_EQ(block_index(size_class, block * size + size - 1), block);
         }
@@ -179,6 +180,38 @@ TEST(SmallObjectAllocator, ManyHeapsAtOnceInOneThread) {
         EXPECT_EQ(heaps[index].stats().live_blocks, 0U);
         EXPECT_EQ(heaps[index].counts().heaps, 1U);
     }
+}
+
+TEST(SmallObjectAllocator, SmallRegionsServeTheLargestClasses) {
+    alignas(65536) static std::array<std::byte, std::size_t{320} << 10> region;
+    auto heap = *SmallObjectAllocator::create_in({region.data(), region.size()});
+    for (const std::size_t size : {std::size_t{40'000}, std::size_t{65'536}, std::size_t{9'000}}) {
+        const auto block = heap.allocate(size);
+        ASSERT_TRUE(block) << size;
+        std::memset(block->data, 1, block->size);
+        EXPECT_EQ(heap.check(), Status::ok);
+        heap.deallocate(*block);
+    }
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
+TEST(SmallObjectAllocator, WhatIsKeptServesBeforeItIsExhausted) {
+    static std::array<std::byte, std::size_t{8} << 20> region;
+    auto heap = *SmallObjectAllocator::create_in({region.data(), region.size()});
+    // A little of every class stays in the caches.
+    for (const std::uint32_t size : ouro::detail::kClassBytes) {
+        std::vector<MemoryBlock> blocks;
+        for (std::size_t bytes = 0; bytes < (std::size_t{300} << 10); bytes += size)
+            if (const auto block = heap.allocate(size)) blocks.push_back(*block);
+        for (const MemoryBlock& block : blocks)
+            heap.deallocate(block);
+    }
+    EXPECT_EQ(heap.stats().live_bytes, 0U);
+    const auto large = heap.allocate(std::size_t{7} << 20);
+    ASSERT_TRUE(large);
+    EXPECT_EQ(heap.allocate(std::size_t{1} << 20).status(), Status::capacity_exhausted);
+    heap.deallocate(*large);
+    EXPECT_EQ(heap.check(), Status::ok);
 }
 
 }  // namespace

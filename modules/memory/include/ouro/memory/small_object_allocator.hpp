@@ -28,8 +28,8 @@ public:
         Tag tag = {};
         // Addresses to reserve: the most there can ever be.
         std::size_t max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
-        // Free memory above this is returned to the system at once, but for as much as is in use, or was
-        // lately.
+        // Free memory above this is returned to the system when something is freed, but for as much as is in
+        // use, or was in the last seconds. What is free when nothing happens stays until purge().
         std::size_t purge_threshold_bytes = std::size_t{64} << 20;
     };
 
@@ -142,6 +142,7 @@ private:
     [[nodiscard]] bool is_of_class(const void* block, unsigned size_class) const noexcept;
     [[gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size, std::size_t alignment) noexcept;
     [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> find_block(std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] Expected<MemoryBlock> allocate_small(unsigned size_class) noexcept;
     [[nodiscard]] Listing& listing() const noexcept;
 

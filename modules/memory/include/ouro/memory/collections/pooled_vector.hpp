@@ -304,12 +304,21 @@ private:
     }
 
     // Where there is no room to double, there may still be room for what is needed.
+    // After a refusal. Not what is needed at once, as the next elements would have to grow again and again; in
+    // the end just that.
+    [[nodiscard]] static std::size_t more_modest(std::size_t wanted, std::size_t needed) noexcept {
+        constexpr std::size_t kLeastBytes = 256;
+        const std::size_t more = (wanted - needed) / 4;
+        return more * sizeof(T) < kLeastBytes ? needed : needed + more;
+    }
     [[gnu::noinline]] Status grow_for(std::size_t more) noexcept {
         if (more > kMaxSize - size()) return Status::size_overflow;
         const std::size_t needed = size() + more;
-        const std::size_t generous = generous_capacity(needed, capacity());
-        const Status status = change_capacity(generous);
-        return status == Status::ok || generous == needed ? status : change_capacity(needed);
+        std::size_t wanted = generous_capacity(needed, capacity());
+        Status status = change_capacity(wanted);
+        while (status != Status::ok && wanted != needed)
+            status = change_capacity(wanted = more_modest(wanted, needed));
+        return status;
     }
     [[nodiscard]] Status make_room_for_size(std::size_t count) noexcept {
         return count <= capacity() ? Status::ok : grow_for(count - size());
@@ -345,10 +354,11 @@ private:
                                                                   std::size_t full_size) noexcept {
         if (full_size == kMaxSize) return Status::size_overflow;
         const std::size_t needed = full_size + 1;
-        const std::size_t generous = generous_capacity(needed, full_size);
-        const auto fresh = allocator.allocate(generous * sizeof(T), alignof(T));
-        if (fresh || generous == needed) return fresh;
-        return allocator.allocate(needed * sizeof(T), alignof(T));
+        std::size_t wanted = generous_capacity(needed, full_size);
+        auto fresh = allocator.allocate(wanted * sizeof(T), alignof(T));
+        while (!fresh && wanted != needed)
+            fresh = allocator.allocate((wanted = more_modest(wanted, needed)) * sizeof(T), alignof(T));
+        return fresh;
     }
     [[gnu::noinline]] static void relocate_and_free(Allocator allocator, T* from, std::size_t full_size,
                                                     T* to) noexcept {

@@ -103,6 +103,9 @@ public:
     // Sends home what all threads keep, and returns the memory of free units. From any thread; one at a time,
     // and whoever comes meanwhile purges nothing.
     Purged purge() noexcept;
+    // Sends home what all threads keep, when it is as much as is wanted: for an allocation that failed. False
+    // when there is no hope in trying again.
+    [[nodiscard]] bool take_back(std::size_t wanted_bytes) noexcept;
     // Returns the memory of free units only, and leaves what threads keep: how many bytes that were.
     std::size_t purge_units() noexcept { return units_.purge(); }
     // Keeps purges away, so that a fork finds no heap revoked.
@@ -147,6 +150,8 @@ private:
     void give_back(std::size_t first, std::size_t count) noexcept;
     void note_taken(std::size_t units) noexcept;
     [[nodiscard]] bool keeps_too_much() noexcept;
+    // How many heaps could not be reached.
+    std::size_t empty_caches() noexcept;
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;

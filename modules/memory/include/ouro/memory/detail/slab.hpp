@@ -67,14 +67,15 @@ enum class UnitKind : std::uint8_t {
     return static_cast<unsigned>(kind) - 1;
 }
 
-// Blocks too large for eight to a unit share several units.
+// Blocks too large for eight to a unit share several units; or lie in one, when there are not as many free
+// side by side.
 [[nodiscard]] constexpr std::uint8_t slab_units(unsigned size_class) noexcept {
     return kClassBytes[size_class] <= UnitMap::kUnitBytes / 8 ? 1 : 4;
 }
 
 // As many as fit, and as a bitmap has bits for: of the smallest class that is half of the unit.
-[[nodiscard]] constexpr std::uint32_t slab_capacity(unsigned size_class) noexcept {
-    const std::size_t fitting = slab_units(size_class) * UnitMap::kUnitBytes / kClassBytes[size_class];
+[[nodiscard]] constexpr std::uint32_t slab_capacity(unsigned size_class, std::uint8_t units) noexcept {
+    const std::size_t fitting = units * UnitMap::kUnitBytes / kClassBytes[size_class];
     return fitting < SlabBitmap::kBlocks ? static_cast<std::uint32_t>(fitting) : SlabBitmap::kBlocks;
 }
 

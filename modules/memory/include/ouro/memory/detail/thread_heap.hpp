@@ -89,6 +89,10 @@ public:
     // Puts free blocks of one class, one at least, into this heap's queue.
     void receive(unsigned size_class, BlockChain& chain) noexcept;
 
+    // Of slabs without any block out. Requires: the caller owns the heap.
+    [[nodiscard]] std::size_t empty_slab_bytes() const noexcept {
+        return empty_units_ * UnitMap::kUnitBytes;
+    }
     [[nodiscard]] std::uint32_t cached_blocks(unsigned size_class) const noexcept;
     // Blocks on their way home that the owner has not collected.
     [[nodiscard]] std::uint32_t queued_blocks(unsigned size_class) const noexcept;
