@@ -262,15 +262,15 @@ HeapCore::Purged HeapCore::purge() noexcept {
 }
 
 bool HeapCore::take_back(std::size_t wanted_bytes) noexcept {
-    const std::uint64_t thread = os::this_thread_id();
     std::size_t kept = 0;
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
-        if (heap->thread_id.load(std::memory_order_acquire) == thread) kept += heap->empty_slab_bytes();
+        kept += heap->empty_slab_bytes();
         for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
             kept += std::size_t{heap->cached_blocks(size_class) + heap->queued_blocks(size_class)} *
                     kClassBytes[size_class];
     }
-    // Little would not be worth it: whoever asks again and again of a full heap shall not pay for it each time.
+    // Little would not be worth it: whoever asks again and again of a full heap shall not pay for it each
+    // time.
     if (kept < std::min(wanted_bytes, kUnitBytes) || !try_begin_purge()) return false;
     empty_caches();
     end_purge();

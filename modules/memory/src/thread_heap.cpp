@@ -120,8 +120,8 @@ void ThreadHeap::unlist(Slab& slab) noexcept {
 // Empty slabs are kept up to a bound, so that a program that frees and allocates in waves does not take and
 // return them again and again.
 void ThreadHeap::keep_or_give_up(Slab& slab) noexcept {
-    if (empty_units_ + slab.units <= (kKeptEmptyUnits >> cache_shift_)) {
-        empty_units_ += slab.units;
+    if (empty_units_.load(std::memory_order_relaxed) + slab.units <= (kKeptEmptyUnits >> cache_shift_)) {
+        empty_units_.fetch_add(slab.units, std::memory_order_relaxed);
         return;
     }
     unlist(slab);
@@ -262,7 +262,7 @@ void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexce
     for (; slot != bottom && slab.first_fresh != slab.capacity; ++slab.first_fresh)
         *--slot = start + slab.first_fresh * size;
     const std::uint32_t used = slab.used.load(std::memory_order_relaxed);
-    if (used == 0) empty_units_ -= slab.units;
+    if (used == 0) empty_units_.fetch_sub(slab.units, std::memory_order_relaxed);
     slab.used.store(used + static_cast<std::uint32_t>(first - slot), std::memory_order_relaxed);
     if (!slab.has_blocks()) unlist(slab);
     return slot;
@@ -279,7 +279,7 @@ Status ThreadHeap::find_slab(unsigned size_class) noexcept {
     const auto slab = core_.make_slab(size_class, *this);
     if (!slab) return slab.status();
     list(**slab);
-    empty_units_ += (*slab)->units;
+    empty_units_.fetch_add((*slab)->units, std::memory_order_relaxed);
     return Status::ok;
 }
 
@@ -309,7 +309,7 @@ void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
     for (Slab* slab = bins_[size_class].slabs; slab != nullptr;) {
         Slab* const next = slab->next;
         if (slab->used.load(std::memory_order_relaxed) == 0) {
-            empty_units_ -= slab->units;
+            empty_units_.fetch_sub(slab->units, std::memory_order_relaxed);
             unlist(*slab);
             core_.release_slab(*slab);
         }
@@ -350,8 +350,8 @@ void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
         slab->owner.store(&target, std::memory_order_release);
         target.list(*slab);
         if (slab->used.load(std::memory_order_relaxed) == 0) {
-            empty_units_ -= slab->units;
-            target.empty_units_ += slab->units;
+            empty_units_.fetch_sub(slab->units, std::memory_order_relaxed);
+            target.empty_units_.fetch_add(slab->units, std::memory_order_relaxed);
         }
     }
     leave();

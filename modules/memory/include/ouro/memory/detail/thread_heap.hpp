@@ -89,9 +89,9 @@ public:
     // Puts free blocks of one class, one at least, into this heap's queue.
     void receive(unsigned size_class, BlockChain& chain) noexcept;
 
-    // Of slabs without any block out. Requires: the caller owns the heap.
+    // Of slabs without any block out.
     [[nodiscard]] std::size_t empty_slab_bytes() const noexcept {
-        return empty_units_ * UnitMap::kUnitBytes;
+        return empty_units_.load(std::memory_order_relaxed) * UnitMap::kUnitBytes;
     }
     [[nodiscard]] std::uint32_t cached_blocks(unsigned size_class) const noexcept;
     // Blocks on their way home that the owner has not collected.
@@ -166,7 +166,7 @@ private:
     std::uint32_t limits_[kClassCount] = {};
     unsigned cache_shift_;
     // Units of slabs without any block out, kept for the next need.
-    std::size_t empty_units_ = 0;
+    std::atomic<std::size_t> empty_units_ = 0;
 
     // Written by other threads.
     struct Queue {
