@@ -152,8 +152,11 @@ Expected<MemoryBlock> TlsfAllocator::try_regions(std::size_t size, std::size_t a
 Expected<MemoryBlock> TlsfAllocator::allocate_anywhere(std::size_t size, std::size_t alignment) noexcept {
     auto block = try_regions(size, alignment);
     if (block.status() == Status::capacity_exhausted) {
+        const std::size_t regions = region_count_;
         const Status grown = grow_for(size, alignment);
         block = grown == Status::ok ? try_regions(size, alignment) : Expected<MemoryBlock>(grown);
+        // A failure leaves everything as it was.
+        if (!block && region_count_ > regions) drop_region(regions);
     }
     if (!block) ++failures_;
     if (region_count_ > 1) note_peak();

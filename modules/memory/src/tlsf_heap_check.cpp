@@ -3,6 +3,8 @@
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/tlsf_heap.hpp>
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <span>
 
@@ -30,7 +32,7 @@ public:
 
     // Requires: a sound control.
     [[nodiscard]] bool is_sound() noexcept {
-        return walk_tags() && walk_levels() && walk_memory() && walk_quick() && walk_unused_records() &&
+        return walk_tags() && walk_levels() && collect_quick() && walk_memory() && walk_unused_records() &&
                counts_agree();
     }
 
@@ -135,8 +137,28 @@ private:
         return true;
     }
 
-    // From mark to mark: each begins a free block that is in its list, does not touch another and has no mark
-    // inside.
+    // The small blocks kept for the next request: no unit is of two of them.
+    [[nodiscard]] bool collect_quick() noexcept {
+        if (heap_.quick_units_ > heap_.quick_limit_units_ ||
+            heap_.quick_limit_units_ > TlsfHeap::kMaxQuickUnits ||
+            heap_.quick_cursor_ >= TlsfHeap::kQuickUnits)
+            return false;
+        for (std::uint32_t units = 1; units <= TlsfHeap::kQuickUnits; ++units) {
+            std::uint32_t unit = heap_.quick_heads_[units - 1];
+            for (; unit != 0; unit = heap_.load(unit, TlsfHeap::kNext)) {
+                if (!heap_.holds(unit, units) || units > heap_.quick_units_ - kept_units_) return false;
+                for (std::uint32_t i = 0; i < units; ++i)
+                    kept_[kept_units_++] = unit + i;
+            }
+        }
+        const std::span<std::uint32_t> kept(kept_.data(), kept_units_);
+        std::ranges::sort(kept);
+        return kept_units_ == heap_.quick_units_ && std::ranges::adjacent_find(kept) == kept.end();
+    }
+
+    // From mark to mark: each begins a free block that does not touch another and has neither a mark nor a
+    // kept block inside. A listed record begins at a mark; where none begins at the last unit of a block
+    // found, all that are listed are found, and as many are found as are listed.
     [[nodiscard]] bool walk_memory() noexcept {
         const std::uint32_t words = heap_.capacity_units_ / 64 + 1;
         const std::span<const std::uint64_t> bits(heap_.bits(), words);
@@ -145,10 +167,11 @@ private:
             if (!is_inside(static_cast<std::uint32_t>(unit))) return false;
             const std::uint32_t record = heap_.record_from(static_cast<std::uint32_t>(unit));
             if (!is_record(record) || heap_.load(record, TlsfHeap::kStart) != unit) return false;
-            if (!is_linked(record)) return false;
             const std::uint32_t units = heap_.load(record, TlsfHeap::kUnits);
-            if (units > 1 && find_set_bit(bits, unit + 1) != unit + units - 1) return false;
-            if (heap_.is_marked(static_cast<std::uint32_t>(unit) + units)) return false;
+            const auto last = static_cast<std::uint32_t>(unit) + units - 1;
+            if (units > 1 && (find_set_bit(bits, unit + 1) != last || is_listed_from(last))) return false;
+            if (heap_.is_marked(last + 1) || is_kept_before(static_cast<std::uint32_t>(unit), last + 1))
+                return false;
             found_units_ += units;
             ++found_blocks_;
             unit = find_set_bit(bits, unit + units);
@@ -156,11 +179,24 @@ private:
         return unit >= std::size_t{words} * 64;
     }
 
-    [[nodiscard]] bool is_linked(std::uint32_t record) const noexcept {
-        const std::uint32_t unit = heap_.load(record, TlsfHeap::kStart);
+    // Whether a record that begins at a unit where another block ends may be in a list. The unit can hold
+    // what is left of a record that was there once, whole up to its links: who leaves a list writes those of
+    // its neighbours, so that no two that are gone still name each other. The table holds no such rests.
+    [[nodiscard]] bool is_listed_from(std::uint32_t unit) const noexcept {
+        const std::uint32_t record = heap_.record_from(unit);
+        if (!is_record(record) || heap_.load(record, TlsfHeap::kStart) != unit) return false;
+        if (is_in_table(record)) return true;
         if (heap_.head_of(heap_.list_of(unit, heap_.load(record, TlsfHeap::kUnits))) == record) return true;
+        // The first of a list's records that begins so has one before it that does not.
         const std::uint32_t previous = heap_.load(record, TlsfHeap::kPrevious);
-        return is_record(previous) && heap_.load(previous, TlsfHeap::kNext) == record;
+        return previous != record && is_record(previous) && heap_.load(previous, TlsfHeap::kNext) == record;
+    }
+
+    // Whether a kept unit lies in [unit, end). Requires: none asked for before lies behind `unit`.
+    [[nodiscard]] bool is_kept_before(std::uint32_t unit, std::uint32_t end) noexcept {
+        while (passed_units_ < kept_units_ && kept_[passed_units_] < unit)
+            ++passed_units_;
+        return passed_units_ < kept_units_ && kept_[passed_units_] < end;
     }
 
     // Records that are not used hold nothing but their list, and are all in it.
@@ -173,24 +209,6 @@ private:
                 return false;
         }
         return record == 0 && unused == 0;
-    }
-
-    // The small blocks kept for the next request: nothing of them is marked.
-    [[nodiscard]] bool walk_quick() noexcept {
-        for (std::uint32_t units = 1; units <= TlsfHeap::kQuickUnits; ++units) {
-            std::uint32_t unit = heap_.quick_heads_[units - 1];
-            for (; unit != 0; unit = heap_.load(unit, TlsfHeap::kNext)) {
-                if (!is_inside(unit) || !heap_.holds(unit, units)) return false;
-                for (std::uint32_t i = 0; i < units; ++i) {
-                    if (heap_.is_marked(unit + i)) return false;
-                }
-                kept_units_ += units;
-                if (kept_units_ > heap_.quick_units_) return false;
-            }
-        }
-        return kept_units_ == heap_.quick_units_ && heap_.quick_units_ <= heap_.quick_limit_units_ &&
-               heap_.quick_limit_units_ <= TlsfHeap::kMaxQuickUnits &&
-               heap_.quick_cursor_ < TlsfHeap::kQuickUnits;
     }
 
     [[nodiscard]] bool counts_agree() const noexcept {
@@ -211,7 +229,10 @@ private:
     std::uint64_t tabled_blocks_ = 0;
     std::uint64_t found_units_ = 0;
     std::uint64_t found_blocks_ = 0;
-    std::uint64_t kept_units_ = 0;
+    // The units of blocks kept for the next request, in order; how many; and how many the walk has passed.
+    std::array<std::uint32_t, TlsfHeap::kMaxQuickUnits> kept_;
+    std::uint32_t kept_units_ = 0;
+    std::uint32_t passed_units_ = 0;
 };
 
 Status TlsfHeap::check(MemoryBlock image) noexcept {

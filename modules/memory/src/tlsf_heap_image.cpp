@@ -52,9 +52,14 @@ Expected<std::size_t> TlsfHeap::image_bytes_for(std::size_t size, std::size_t al
     // Twice the slack that a search by class can ask for, and what the alignment may skip.
     const auto slack = checked_add(size / kSlots * 2 + 2 * kUnit, alignment);
     const auto blocks = slack ? checked_add(size, *slack) : slack;
-    const auto whole = blocks ? checked_add(*blocks, *blocks / 64) : blocks;
-    if (!whole) return whole;
-    return checked_add(*whole, control_bytes(*whole) + kUnit);
+    // What is added for the control may ask for more of it: a level more, a few records.
+    auto whole = blocks;
+    while (whole) {
+        const auto need = checked_add(*blocks, control_bytes(*whole) + kUnit);
+        if (need && *need <= *whole) break;
+        whole = need;
+    }
+    return whole;
 }
 
 TlsfHeap::TlsfHeap(const Layout& layout) noexcept

@@ -18,6 +18,7 @@ namespace {
 
 using ouro::FrameAllocator;
 using ouro::MemoryBlock;
+using ouro::StackAllocator;
 using ouro::Status;
 using ouro::TlsfAllocator;
 using ouro::testing_support::ResourceModel;
@@ -147,6 +148,23 @@ TEST(TlsfAllocator, TakesMoreFromAnotherResourceAndReturnsIt) {
     }
     EXPECT_EQ(below->stats().live_blocks, 0U);
     EXPECT_EQ(below->check(), Status::ok);
+}
+
+TEST(TlsfAllocator, ARegionTakenForABlockServesIt) {
+    for (const std::size_t size : {2000U, 3000U, 3600U, 3750U, 4000U}) {
+        auto stack = StackAllocator::create({.max_bytes = kMiB});
+        ASSERT_TRUE(stack);
+        auto heap = TlsfAllocator::create_growing(*stack, {.region_bytes = 1700});
+        ASSERT_TRUE(heap);
+        for (std::size_t regions = 2; regions <= 10; ++regions) {
+            ASSERT_TRUE(heap->allocate(size)) << size;
+            EXPECT_EQ(heap->region_count(), regions) << size;
+        }
+        const std::size_t taken = stack->stats().live_bytes;
+        EXPECT_EQ(heap->allocate(2 * kMiB).status(), Status::capacity_exhausted);
+        EXPECT_EQ(stack->stats().live_bytes, taken);
+        EXPECT_EQ(heap->check(), Status::ok);
+    }
 }
 
 TEST(TlsfAllocator, RefusesSenselessSizes) {

@@ -273,6 +273,22 @@ TEST(TlsfHeap, GoesOnInACopyAndLeavesTheSameBytes) {
     }
 }
 
+TEST(TlsfHeap, AnImageMadeForABlockHoldsIt) {
+    const TlsfImage image(std::size_t{1} << 20);
+    for (std::size_t alignment = 16; alignment <= TlsfImage::kAlignment; alignment *= 4) {
+        for (std::size_t size = 1; size < 200'000; size += size < 6000 ? 1 : 97) {
+            const auto bytes = TlsfHeap::image_bytes_for(size, alignment);
+            ASSERT_TRUE(bytes && *bytes + TlsfHeap::kUnit <= image.memory().size);
+            // Where no large alignment is met by chance.
+            const MemoryBlock memory = image.memory().sub(TlsfHeap::kUnit, *bytes);
+            const auto heap = TlsfHeap::create_in(memory);
+            ASSERT_TRUE(heap) << size << " at " << alignment;
+            ASSERT_TRUE((*heap)->allocate(size, alignment)) << size << " at " << alignment;
+        }
+    }
+    EXPECT_EQ(TlsfHeap::image_bytes_for(SIZE_MAX - 100, 16).status(), Status::size_overflow);
+}
+
 TEST(TlsfHeap, RefusesMemoryThatCannotHoldIt) {
     const TlsfImage image(65536);
     const MemoryBlock memory = image.memory();
