@@ -26,8 +26,10 @@ constexpr std::size_t kSlotBytes = std::size_t{16} << 10;
 // Never destroyed: blocks outlive whatever ends last.
 alignas(SampledGuards) constinit std::byte g_memory[sizeof(SampledGuards)] = {};
 
-// Set when no slot was free, so that the others do not search in vain; the next free clears it.
-constinit std::atomic<bool> g_is_full = false;
+// How many blocks there were when no slot was free, so that the others do not search in vain; the next free
+// forgets it. A free that came just before it was noted is not missed: there are fewer blocks then.
+constexpr std::size_t kNeverFull = ~std::size_t{0};
+constinit std::atomic<std::size_t> g_full_blocks = kNeverFull;
 constinit std::atomic<std::size_t> g_blocks = 0;
 constinit std::atomic<std::size_t> g_bytes = 0;
 constinit std::atomic<std::uint64_t> g_allocations = 0;
@@ -87,10 +89,12 @@ bool is_sampled(SampledGuards& guards) noexcept {
 
 [[gnu::cold, gnu::noinline]] void* take_slot(SampledGuards& guards, std::size_t size,
                                              std::size_t alignment) noexcept {
-    if (g_is_full.load(std::memory_order_relaxed)) return nullptr;
+    const std::size_t blocks = g_blocks.load(std::memory_order_relaxed);
+    if (blocks >= g_full_blocks.load(std::memory_order_relaxed)) return nullptr;
     const auto block = guards.allocate(size, alignment);
     if (!block) {
-        g_is_full.store(true, std::memory_order_relaxed);
+        // Where there are none, no free would come.
+        g_full_blocks.store(std::max<std::size_t>(blocks, 1), std::memory_order_relaxed);
         return nullptr;
     }
     stay_in_front();
@@ -137,7 +141,7 @@ void free_guarded(void* block) noexcept {
     guards.deallocate(block);
     g_blocks.fetch_sub(1, std::memory_order_relaxed);
     g_bytes.fetch_sub(size, std::memory_order_relaxed);
-    g_is_full.store(false, std::memory_order_relaxed);
+    g_full_blocks.store(kNeverFull, std::memory_order_relaxed);
 }
 
 void prepare_guards_for_fork() noexcept {

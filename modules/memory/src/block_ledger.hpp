@@ -27,7 +27,7 @@ struct BlockRecord {
     MemoryBlock block;
     MemoryBlock raw;
     std::size_t alignment = 0;
-    // How many allocations there were up to this one.
+    // The higher, the later the block came to lie where it does.
     std::uint64_t number = 0;
     RecordState state = RecordState::gone;
     RecordIndex next_in_bucket = kNoRecord;

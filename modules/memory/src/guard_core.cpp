@@ -108,7 +108,7 @@ bool GuardCore::State::add_record(const BlockRecord& wanted) noexcept {
     record->alignment = wanted.alignment;
     record->allocated_at = wanted.allocated_at;
     count_allocation(wanted.block.size);
-    record->number = counts.allocations;
+    record->number = ++newest_number;
     return true;
 }
 
@@ -187,6 +187,8 @@ Expected<MemoryBlock> GuardCore::State::change_size(Change function, BlockRecord
         const std::size_t old_size = record.block.size;
         const MemoryBlock block{raw->data + front_bytes(record.alignment), new_size};
         if (new_size > old_size) std::memset(block.data + old_size, guard_bytes::kFresh, new_size - old_size);
+        // What lies elsewhere now, or reaches further, lies above every mark there is.
+        if (raw->data != record.raw.data || raw->size > record.raw.size) record.number = ++newest_number;
         record.raw = *raw;
         ledger.move(record, block);
         counts.live_bytes = counts.live_bytes - old_size + new_size;

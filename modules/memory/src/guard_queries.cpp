@@ -90,7 +90,7 @@ Expected<ResourceMark> GuardCore::place_mark() noexcept {
     auto mark = state_->upstream->place_mark();
     if (!mark) return mark;
     const GuardLockScope scope(state_->lock);
-    return mark->push({.blocks = state_->counts.allocations}) ? mark : Status::capacity_exhausted;
+    return mark->push({.blocks = state_->newest_number}) ? mark : Status::capacity_exhausted;
 }
 
 void GuardCore::free_since(ResourceMark mark) noexcept {
@@ -102,7 +102,7 @@ void GuardCore::free_since(ResourceMark mark) noexcept {
     state_->upstream->free_since(mark);
 }
 
-void GuardCore::State::forget_younger(std::uint64_t allocations, const CallSites& sites) noexcept {
+void GuardCore::State::forget_younger(std::uint64_t number, const CallSites& sites) noexcept {
     for (RecordIndex index = 0;; ++index) {
         BlockRecord copy;
         Damage damage;
@@ -110,7 +110,7 @@ void GuardCore::State::forget_younger(std::uint64_t allocations, const CallSites
             const GuardLockScope scope(lock);
             if (index >= ledger.record_count()) return;
             BlockRecord& record = ledger.at(index);
-            if (record.state != RecordState::live || record.number <= allocations) continue;
+            if (record.state != RecordState::live || record.number <= number) continue;
             damage = damage_beside(record);
             copy = record;
             permit_all(record);

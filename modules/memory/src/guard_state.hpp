@@ -45,6 +45,8 @@ struct GuardCore::State {
     SampledGuards guards;
     GuardLock lock;
     ResourceStats counts;
+    // Of the records: the order in which their blocks came to lie where they do. Marks refer to it.
+    std::uint64_t newest_number = 0;
     std::size_t quarantine_bytes = 0;
     // Neighbours in the list of all.
     State* next = nullptr;
@@ -79,8 +81,8 @@ struct GuardCore::State {
     using Change = Expected<MemoryBlock> (MemoryResource::*)(MemoryBlock, std::size_t, std::size_t) noexcept;
     [[nodiscard]] Expected<MemoryBlock> change_size(Change function, BlockRecord& record,
                                                     std::size_t new_size) noexcept;
-    // The blocks that came after so many allocations are gone from the upstream, or will be.
-    void forget_younger(std::uint64_t allocations, const CallSites& sites) noexcept;
+    // The blocks with a higher number are gone from the upstream, or will be.
+    void forget_younger(std::uint64_t number, const CallSites& sites) noexcept;
 
     void prepare(const BlockRecord& record) const noexcept;
     void forbid_canaries(const BlockRecord& record) const noexcept;

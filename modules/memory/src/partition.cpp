@@ -147,8 +147,7 @@ Expected<Span*> Partition::new_span() noexcept {
         --empty_count_;
         return &span;
     }
-    auto index = find_run(1, 1);
-    if (!index && reclaim()) index = find_run(1, 1);
+    const auto index = choose_run(1, usable_span_bytes(), 1);
     if (!index) return index.status();
     const auto committed = commit_run(*index, usable_span_bytes());
     if (!committed) return committed.status();

@@ -40,9 +40,7 @@ Expected<Place> place_block(std::size_t size, std::size_t alignment, PartitionGu
 Expected<MemoryBlock> Partition::allocate_large(std::size_t size, std::size_t alignment) noexcept {
     auto place = place_block(size, alignment, guards_);
     if (!place) return place.status();
-    auto first = find_run(place->spans, alignment);
-    // Spans without a block in use may lie where a long run could.
-    if (!first && reclaim()) first = find_run(place->spans, alignment);
+    const auto first = choose_run(place->spans, place->committed_bytes, alignment);
     if (!first) return first.status();
     const auto committed = commit_run(*first, place->committed_bytes);
     if (!committed) return committed.status();
@@ -115,6 +113,45 @@ Expected<MemoryBlock> Partition::resize_large(Span& span, std::size_t new_size) 
     span.kind = SpanKind::large;
     span.block_bytes = place->block_bytes;
     return MemoryBlock{span.begin, span.block_bytes};
+}
+
+Expected<std::uint32_t> Partition::choose_run(std::size_t count, std::size_t bytes,
+                                              std::size_t alignment) noexcept {
+    // Under a seal no other memory is to be had.
+    if (kept_bytes_ != 0 && is_sealed()) {
+        const auto kept = find_kept_run(bytes, alignment);
+        if (kept) return kept;
+    }
+    const auto first = find_run(count, alignment);
+    // Spans without a block in use may lie where a long run could.
+    return !first && reclaim() ? find_run(count, alignment) : first;
+}
+
+// Where least memory is left over in the last span, which goes with the run; then in the smallest stretch of
+// kept memory, so that the longer ones stay whole for blocks that need them. Only the last span of a stretch
+// has memory at its front alone.
+Expected<std::uint32_t> Partition::find_kept_run(std::size_t bytes, std::size_t alignment) const noexcept {
+    const std::size_t total = bytes_ / kSpanBytes;
+    const std::size_t count = units_of(bytes, kSpanBytes);
+    Expected<std::uint32_t> best = Status::capacity_exhausted;
+    std::pair<std::size_t, std::size_t> best_fit;
+    for (std::size_t first = 0, end = 0; first < total; first = end) {
+        std::size_t kept = 0;
+        for (end = first; end < total && kept == (end - first) * kSpanBytes; ++end)
+            kept += spans_[end].kept_bytes;
+        if (kept < bytes) continue;
+        const std::size_t most_skipped = units_of(kept, kSpanBytes) - count;
+        const std::size_t unaligned = padding_to(base_ + first * kSpanBytes, alignment) / kSpanBytes;
+        for (const std::size_t skipped : {std::min(unaligned, most_skipped), most_skipped}) {
+            const std::size_t given = std::min(kept - skipped * kSpanBytes, count * kSpanBytes);
+            if (given < bytes || !is_aligned(base_ + (first + skipped) * kSpanBytes, alignment)) continue;
+            const std::pair fit(given - bytes, kept);
+            if (best && fit >= best_fit) continue;
+            best = static_cast<std::uint32_t>(first + skipped);
+            best_fit = fit;
+        }
+    }
+    return best;
 }
 
 Expected<std::uint32_t> Partition::find_run(std::size_t count, std::size_t alignment) const noexcept {

@@ -1,3 +1,5 @@
+#include "joint_release.hpp"
+
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/system_allocator.hpp>
@@ -12,6 +14,7 @@
 namespace ouro {
 namespace {
 
+using detail::can_release_together;
 using Lock = detail::WordLockScope;
 
 // Up to here sizes are rounded to pages alone; above, steps of an eighth are at least two pages.
@@ -84,21 +87,37 @@ MemoryBlock SystemAllocator::take_cached(std::size_t bytes, std::size_t alignmen
 }
 
 void SystemAllocator::keep_sealed(MemoryBlock range) noexcept {
+    books_.sealed_bytes += range.size;
+    // What was cut apart is whole again when all of it is back.
+    for (SealedRange** link = &books_.sealed; *link != nullptr && can_release_together();) {
+        const MemoryBlock other{reinterpret_cast<std::byte*>(*link), (*link)->bytes};
+        if (other.end() != range.data && range.end() != other.data) {
+            link = &(*link)->next;
+            continue;
+        }
+        *link = (*link)->next;
+        range = {std::min(range.data, other.data), range.size + other.size};
+    }
     books_.sealed = ::new (range.data) SealedRange{books_.sealed, range.size};
-    books_.cached_bytes += range.size;
 }
 
+// Of the smallest range that serves, so that the larger ones stay whole for blocks that need them.
 MemoryBlock SystemAllocator::take_sealed(std::size_t bytes, std::size_t alignment) noexcept {
+    SealedRange** best = nullptr;
     for (SealedRange** link = &books_.sealed; *link != nullptr; link = &(*link)->next) {
-        SealedRange* const found = *link;
-        if (found->bytes < bytes || !is_aligned(found, alignment)) continue;
-        const MemoryBlock range{reinterpret_cast<std::byte*>(found), found->bytes};
-        *link = found->next;
-        books_.cached_bytes -= range.size;
-        if (range.size > bytes) keep_sealed(range.sub(bytes, range.size - bytes));
-        return {range.data, bytes};
+        const std::size_t size = (*link)->bytes;
+        if (size < bytes || size - bytes < padding_to(*link, alignment)) continue;
+        if (best == nullptr || size < (*best)->bytes) best = link;
     }
-    return {};
+    if (best == nullptr) return {};
+    const MemoryBlock range{reinterpret_cast<std::byte*>(*best), (*best)->bytes};
+    const std::size_t front = padding_to(range.data, alignment);
+    *best = (*best)->next;
+    books_.sealed_bytes -= range.size;
+    if (front != 0) keep_sealed(range.sub(0, front));
+    const std::size_t end = front + bytes;
+    if (range.size > end) keep_sealed(range.sub(end, range.size - end));
+    return range.sub(front, bytes);
 }
 
 bool SystemAllocator::is_cached(MemoryBlock range) const noexcept {
@@ -310,7 +329,7 @@ std::size_t SystemAllocator::release_kept() noexcept {
         const Lock lock(lock_);
         sealed = std::exchange(books_.sealed, nullptr);
         count = std::exchange(books_.cached, 0);
-        bytes = std::exchange(books_.cached_bytes, 0);
+        bytes = std::exchange(books_.cached_bytes, 0) + std::exchange(books_.sealed_bytes, 0);
         kept = books_.cache;
         publish();
     }
@@ -326,7 +345,7 @@ std::size_t SystemAllocator::release_kept() noexcept {
 
 // Requires: the lock is held. Without events: an observer might allocate here.
 void SystemAllocator::publish() noexcept {
-    const std::size_t held = books_.live_bytes + books_.cached_bytes + books_.stranded_bytes;
+    const std::size_t held = books_.held_bytes() + books_.stranded_bytes;
     listing_.update_reserved(held);
     listing_.update_silently(held, books_.live_bytes, books_.peak_bytes);
 }
@@ -337,7 +356,7 @@ ResourceInfo SystemAllocator::info() const noexcept {
 
 ResourceStats SystemAllocator::stats() const noexcept {
     const Lock lock(lock_);
-    const std::size_t held = books_.live_bytes + books_.cached_bytes;
+    const std::size_t held = books_.held_bytes();
     return {.live_bytes = books_.live_bytes,
             .peak_bytes = books_.peak_bytes,
             .live_blocks = books_.live_blocks,
@@ -354,15 +373,16 @@ Status SystemAllocator::check() const noexcept {
         cached_bytes += books_.cache[i].size;
         if (!pages_.contains_all(books_.cache[i])) return Status::corrupt_data;
     }
+    std::size_t sealed_bytes = 0;
     for (SealedRange* each = books_.sealed; each != nullptr; each = each->next) {
         if (!pages_.contains_all({reinterpret_cast<std::byte*>(each), each->bytes}))
             return Status::corrupt_data;
-        cached_bytes += each->bytes;
-        if (cached_bytes > books_.cached_bytes) return Status::corrupt_data;
+        sealed_bytes += each->bytes;
+        if (sealed_bytes > books_.sealed_bytes) return Status::corrupt_data;
     }
-    const std::size_t held = books_.live_bytes + books_.cached_bytes + books_.stranded_bytes;
-    const bool sound = cached_bytes == books_.cached_bytes && books_.live_bytes <= max_bytes_ &&
-                       pages_.page_count() * os::page_size() == held;
+    const std::size_t held = books_.held_bytes() + books_.stranded_bytes;
+    const bool sound = cached_bytes == books_.cached_bytes && sealed_bytes == books_.sealed_bytes &&
+                       books_.live_bytes <= max_bytes_ && pages_.page_count() * os::page_size() == held;
     return sound ? Status::ok : Status::corrupt_data;
 }
 

@@ -74,6 +74,8 @@ Expected<MemoryBlock> TaggedAllocator::change(Change function, MemoryBlock block
     const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
     Status status = check_allocation(new_size, alignment);
     std::size_t sum = 0;
+    if (status == Status::ok && new_size < block.size && open_marks_.load(std::memory_order_relaxed) != 0)
+        status = Status::busy;
     if (status == Status::ok && growth != 0) status = admit(growth, sum);
     if (status != Status::ok) return status;
     const auto given = (upstream_.*function)(block, new_size, alignment);
@@ -100,7 +102,10 @@ Expected<ResourceMark> TaggedAllocator::place_mark() noexcept {
     auto mark = upstream_.place_mark();
     if (!mark) return mark;
     const Counts now = counts();
-    return mark->push({now.live_bytes, now.live_blocks}) ? mark : Status::capacity_exhausted;
+    const std::size_t open = open_marks_.load(std::memory_order_relaxed);
+    if (!mark->push({now.live_bytes, now.live_blocks, open})) return Status::capacity_exhausted;
+    open_marks_.store(open + 1, std::memory_order_relaxed);
+    return mark;
 }
 
 void TaggedAllocator::free_since(ResourceMark mark) noexcept {
@@ -109,6 +114,7 @@ void TaggedAllocator::free_since(ResourceMark mark) noexcept {
     OURO_ASSERT(then.bytes <= now.live_bytes && then.blocks <= now.live_blocks,
                 "what is older than the mark was freed already");
     upstream_.free_since(mark);
+    open_marks_.store(then.marks, std::memory_order_relaxed);
     use_.release(now.live_bytes - then.bytes);
     use_.count_deallocations(now.live_blocks - then.blocks);
 }

@@ -114,6 +114,67 @@ TEST(Seal, TheSystemAllocatorKeepsMoreThanItsCache) {
     EXPECT_EQ(system->stats().committed_bytes, page);
 }
 
+TEST(Seal, TheSystemAllocatorLeavesLargeRangesWhole) {
+    auto system = ouro::SystemAllocator::create({});
+    ASSERT_TRUE(system);
+    auto five = system->allocate(5 * kBytes);
+    auto eight = system->allocate(8 * kBytes);
+    ASSERT_TRUE(five && eight);
+    const SealScope sealed;
+    for (int i = 0; i < 3; ++i) {
+        system->deallocate(*five);
+        system->deallocate(*eight);
+        five = system->allocate(5 * kBytes);
+        eight = system->allocate(8 * kBytes);
+        ASSERT_TRUE(five && eight);
+        EXPECT_EQ(system->check(), Status::ok);
+    }
+    system->deallocate(*five);
+    system->deallocate(*eight);
+}
+
+TEST(Seal, TheSystemAllocatorServesAlignmentFromWithinARange) {
+    auto system = ouro::SystemAllocator::create({.cache_bytes = 0});
+    ASSERT_TRUE(system);
+    const std::size_t page = ouro::os::page_size();
+    const std::size_t alignment = 16 * page;
+    const auto block = system->allocate(4 * alignment);
+    ASSERT_TRUE(block);
+    {
+        const SealScope sealed;
+        system->deallocate(*block);
+        const auto small = system->allocate(page);
+        const auto aligned = system->allocate(2 * alignment, alignment);
+        ASSERT_TRUE(small && aligned);
+        EXPECT_TRUE(ouro::is_aligned(aligned->data, alignment));
+        EXPECT_EQ(system->check(), Status::ok);
+        system->deallocate(*aligned, alignment);
+        system->deallocate(*small);
+    }
+    EXPECT_EQ(system->trim(), 4 * alignment);
+    EXPECT_EQ(system->stats().reserved_bytes, 0U);
+    EXPECT_EQ(system->check(), Status::ok);
+}
+
+TEST(Seal, RangesKeptUnderItTakeNoRoomFromTheCache) {
+    const std::size_t page = ouro::os::page_size();
+    auto system = ouro::SystemAllocator::create({.cache_bytes = 16 * page});
+    ASSERT_TRUE(system);
+    const auto large = system->allocate(64 * page);
+    const auto small = system->allocate(2 * page);
+    const auto other = system->allocate(3 * page);
+    ASSERT_TRUE(large && small && other);
+    {
+        const SealScope sealed;
+        system->deallocate(*large);
+    }
+    system->deallocate(*small);
+    system->deallocate(*other);
+    EXPECT_EQ(system->stats().committed_bytes, 69 * page);
+    EXPECT_EQ(system->check(), Status::ok);
+    EXPECT_EQ(system->trim(), 69 * page);
+}
+
 TEST(Seal, APartitionKeepsTheMemoryOfLargeBlocks) {
     const ouro::PartitionOptions part{.max_bytes = kBytes};
     auto set = ouro::PartitionAllocator::create({.partitions = {&part, 1}});
@@ -138,6 +199,39 @@ TEST(Seal, APartitionKeepsTheMemoryOfLargeBlocks) {
         EXPECT_EQ(heap.check(), Status::ok);
     }
     EXPECT_TRUE(heap.allocate(300'000));
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
+TEST(Seal, APartitionFindsTheMemoryWhereverItIs) {
+    const ouro::PartitionOptions part{.max_bytes = 16 * kBytes};
+    auto set = ouro::PartitionAllocator::create({.partitions = {&part, 1}});
+    ASSERT_TRUE(set);
+    ouro::Partition& heap = (*set)[0];
+    // The lowest spans have too little for the second, and the second more than the first and third need.
+    std::vector<ouro::MemoryBlock> blocks;
+    for (const std::size_t size : {70'000U, 131'072U, 70'000U, 65'536U}) {
+        const auto block = heap.allocate(size);
+        ASSERT_TRUE(block);
+        blocks.push_back(*block);
+    }
+    const std::size_t committed = heap.stats().committed_bytes;
+    const SealScope sealed;
+    for (const std::vector<std::size_t>& order :
+         {std::vector<std::size_t>{1, 0, 2, 3}, {3, 0, 2, 1}, {2, 3, 1, 0}}) {
+        for (const auto& block : blocks)
+            heap.deallocate(block);
+        EXPECT_EQ(heap.check(), Status::ok);
+        for (const std::size_t place : order) {
+            const auto block = heap.allocate(blocks[place].size);
+            ASSERT_TRUE(block) << place;
+            blocks[place] = *block;
+        }
+        EXPECT_EQ(heap.stats().committed_bytes, committed);
+        EXPECT_EQ(heap.check(), Status::ok);
+    }
+    // The span of slots comes from a place where there is one.
+    heap.deallocate(blocks[3]);
+    EXPECT_TRUE(heap.allocate(100));
     EXPECT_EQ(heap.check(), Status::ok);
 }
 

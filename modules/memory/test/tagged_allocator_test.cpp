@@ -218,4 +218,45 @@ TEST(TaggedAllocator, CountsStayExactThroughResizesAndMarks) {
     }
 }
 
+TEST(TaggedAllocator, NoBlockBecomesSmallerWhileAMarkIsOpen) {
+    auto frame = ouro::FrameAllocator::create({.max_bytes = std::size_t{1} << 20});
+    ASSERT_TRUE(frame);
+    ouro::TaggedAllocator tagged(*frame, {.name = "marked"});
+    auto first = tagged.allocate(100);
+    ASSERT_TRUE(first);
+    const auto outer = tagged.place_mark();
+    ASSERT_TRUE(outer);
+    EXPECT_EQ(tagged.try_resize(*first, 50).status(), ouro::Status::busy);
+    ASSERT_TRUE(tagged.allocate(100));
+    const auto inner = tagged.place_mark();
+    ASSERT_TRUE(inner);
+    ASSERT_TRUE(tagged.allocate(100));
+    tagged.free_since(*inner);
+    EXPECT_EQ(tagged.try_resize(*first, 50).status(), ouro::Status::busy);
+    EXPECT_EQ(tagged.reallocate(*first, 50).status(), ouro::Status::busy);
+    EXPECT_EQ(tagged.counts().live_bytes, 200U);
+    tagged.free_since(*outer);
+    EXPECT_EQ(tagged.counts().live_bytes, 100U);
+    first = tagged.try_resize(*first, 50);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(tagged.counts().live_bytes, 50U);
+    tagged.deallocate(*first);
+    EXPECT_EQ(tagged.counts().live_bytes, 0U);
+    EXPECT_EQ(tagged.counts().live_blocks, 0U);
+    EXPECT_EQ(tagged.check(), ouro::Status::ok);
+}
+
+TEST(TaggedAllocator, AMarkThatNobodyFreedToEndsWithEverything) {
+    auto frame = ouro::FrameAllocator::create({.max_bytes = std::size_t{1} << 20});
+    ASSERT_TRUE(frame);
+    ouro::TaggedAllocator tagged(*frame, {.name = "marked"});
+    ASSERT_TRUE(tagged.place_mark());
+    frame->reset();
+    tagged.note_all_freed();
+    const auto block = tagged.allocate(100);
+    ASSERT_TRUE(block);
+    EXPECT_TRUE(tagged.try_resize(*block, 50));
+    EXPECT_EQ(tagged.counts().live_bytes, 50U);
+}
+
 }  // namespace

@@ -285,4 +285,50 @@ TEST_F(GuardedAllocatorTest, OffIsTheUpstream) {
     static_assert(sizeof(guarded) == 2 * sizeof(void*));
 }
 
+TEST_F(GuardedAllocatorTest, ABlockThatMovedAboveAMarkGoesWithIt) {
+    auto frame = FrameAllocator::create({.max_bytes = kBytes});
+    ASSERT_TRUE(frame);
+    GuardOptions at_once = options();
+    at_once.quarantine_blocks = 0;
+    auto guarded = Checked::create_on(*frame, at_once);
+    ASSERT_TRUE(guarded);
+    const auto first = guarded->allocate(100);
+    const auto outer = guarded->place_mark();
+    ASSERT_TRUE(first && outer && guarded->allocate(100));
+    const auto moved = guarded->reallocate(*first, 300);
+    ASSERT_TRUE(moved);
+    EXPECT_NE(moved->data, first->data);
+    // Older than this one it stays.
+    const auto inner = guarded->place_mark();
+    ASSERT_TRUE(inner && guarded->allocate(100));
+    guarded->free_since(*inner);
+    EXPECT_EQ(guarded->stats().live_blocks, 2U);
+    EXPECT_EQ(guarded->check(), Status::ok);
+    guarded->free_since(*outer);
+    EXPECT_EQ(guarded->stats().live_blocks, 0U);
+    EXPECT_EQ(guarded->stats().live_bytes, 0U);
+    const auto other = frame->allocate(2000);
+    ASSERT_TRUE(other);
+    std::memset(other->data, 7, other->size);
+    EXPECT_EQ(guarded->check(), Status::ok);
+    EXPECT_EQ(RecordedErrors::take_names(), "");
+}
+
+TEST_F(GuardedAllocatorTest, ABlockThatGrewOverAMarkGoesWithIt) {
+    auto frame = FrameAllocator::create({.max_bytes = kBytes});
+    ASSERT_TRUE(frame);
+    auto guarded = Checked::create_on(*frame, options());
+    ASSERT_TRUE(guarded);
+    const auto first = guarded->allocate(100);
+    const auto mark = guarded->place_mark();
+    ASSERT_TRUE(first && mark && guarded->try_resize(*first, 300));
+    guarded->free_since(*mark);
+    EXPECT_EQ(guarded->stats().live_blocks, 0U);
+    const auto other = frame->allocate(2000);
+    ASSERT_TRUE(other);
+    std::memset(other->data, 7, other->size);
+    EXPECT_EQ(guarded->check(), Status::ok);
+    EXPECT_EQ(RecordedErrors::take_names(), "");
+}
+
 }  // namespace

@@ -49,6 +49,8 @@ struct ResourceMark {
     struct Level {
         std::size_t bytes = 0;
         std::uint64_t blocks = 0;
+        // How many marks of the decorator were open already.
+        std::size_t marks = 0;
     };
     static constexpr std::size_t kMaxLevels = 3;
 
@@ -137,8 +139,9 @@ public:
     // and with capacity_exhausted where too many decorators stand on each other.
     [[nodiscard]] virtual Expected<ResourceMark> place_mark() noexcept { return Status::not_supported; }
 
-    // Frees all that was allocated since the mark was placed. Requires: a mark of this resource, which has
-    // not been reset or freed below it since (assert).
+    // Frees all that was allocated since the mark was placed. An older block that was moved or has grown
+    // since is gone too, at least in part, and must not be used any more. Requires: a mark of this resource,
+    // which has not been reset or freed below it since (assert).
     virtual void free_since([[maybe_unused]] ResourceMark mark) noexcept {
         OURO_ASSERT(false, "the resource has no marks");
     }

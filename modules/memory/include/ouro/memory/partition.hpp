@@ -199,6 +199,11 @@ private:
     [[nodiscard]] Expected<MemoryBlock> allocate_large(std::size_t size, std::size_t alignment) noexcept;
     void free_large(partition::Span& span) noexcept;
     [[nodiscard]] Expected<MemoryBlock> resize_large(partition::Span& span, std::size_t new_size) noexcept;
+    // Where a run of unused spans begins for so many bytes at its front, with memory where there is no more.
+    [[nodiscard]] Expected<std::uint32_t> choose_run(std::size_t count, std::size_t bytes,
+                                                     std::size_t alignment) noexcept;
+    [[nodiscard]] Expected<std::uint32_t> find_kept_run(std::size_t bytes,
+                                                        std::size_t alignment) const noexcept;
     [[nodiscard]] Expected<std::uint32_t> find_run(std::size_t count, std::size_t alignment) const noexcept;
     [[nodiscard]] std::size_t free_run_length(std::size_t first, std::size_t most) const noexcept;
     void claim_run(std::uint32_t first, std::size_t count) noexcept;

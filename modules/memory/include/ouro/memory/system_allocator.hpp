@@ -26,7 +26,8 @@ public:
         Tag tag = {};
         // The most that can be live at once, in rounded sizes.
         std::size_t max_bytes = ~std::size_t{0};
-        // How much freed memory is kept at most; 0 for none.
+        // How much freed memory is kept at most; 0 for none. What is freed under a seal is kept beyond that,
+        // until it is used again or trim gives it back.
         std::size_t cache_bytes = std::size_t{16} << 20;
     };
 
@@ -83,15 +84,20 @@ private:
         std::size_t peak_bytes = 0;
         std::size_t live_blocks = 0;
         std::size_t cached_bytes = 0;
+        std::size_t sealed_bytes = 0;
         // What the system would not take back.
         std::size_t stranded_bytes = 0;
         std::uint64_t allocations = 0;
         std::uint64_t failures = 0;
         std::size_t cached = 0;
-        // Its bytes count as cached.
+        // In no order.
         SealedRange* sealed = nullptr;
         // The oldest first.
         std::array<MemoryBlock, kMaxCached> cache{};
+
+        [[nodiscard]] std::size_t held_bytes() const noexcept {
+            return live_bytes + cached_bytes + sealed_bytes;
+        }
     };
 
     SystemAllocator(detail::PageMap pages, const Options& options) noexcept;

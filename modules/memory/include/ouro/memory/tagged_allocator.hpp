@@ -56,7 +56,8 @@ public:
     [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size,
                                                  std::size_t alignment = kDefaultAlignment) noexcept override;
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override;
-    // While a block moves its bytes count once, although the resource below holds both for a moment.
+    // While a block moves its bytes count once, although the resource below holds both for a moment. Fails
+    // with busy when a block would become smaller while a mark is open (see place_mark).
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
@@ -64,8 +65,11 @@ public:
     // then moves it is counted there.
     [[nodiscard]] Expected<MemoryBlock> try_resize(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
-    // Marks are those of the resource below, with the counts of this one. Freeing to one requires that
-    // nothing older than the mark was freed here since.
+    // Marks are those of the resource below, with the counts of this one. What is freed to a mark is what was
+    // counted since, because nothing tells how old a block is. So no block becomes smaller while a mark is
+    // open: until it or an older one is freed to, or everything was freed. Freeing to a mark requires that no
+    // block older than it was freed here since or moved by reallocate, and, where it was freed to before,
+    // that none became smaller.
     [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
     void free_since(ResourceMark mark) noexcept override;
 
@@ -84,7 +88,10 @@ public:
 
     // The resource below has freed everything at once, as a frame's reset does. Requires: no other thread
     // uses this one meanwhile.
-    void note_all_freed() noexcept { use_.forget_live(); }
+    void note_all_freed() noexcept {
+        use_.forget_live();
+        open_marks_.store(0, std::memory_order_relaxed);
+    }
 
     // From any thread at any time. Exact when nobody allocates or frees meanwhile. A block is live from
     // before the resource below is asked for it until that has taken it back, and the peak is the most that
@@ -118,6 +125,8 @@ private:
     std::atomic<std::size_t> budget_bytes_;
     RateGate rate_;
     std::array<std::atomic<std::uint64_t>, kStatusNumbers> failures_{};
+    // Marks that nobody has freed to yet.
+    std::atomic<std::size_t> open_marks_{0};
     detail::UseCounter use_;
 };
 
