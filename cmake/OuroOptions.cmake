@@ -6,6 +6,7 @@ option(OURO_BUILD_APPS "Build the ouro program (needs CLI11)" ${PROJECT_IS_TOP_L
 option(OURO_BUILD_BENCHES "Build the benchmark programs" ${PROJECT_IS_TOP_LEVEL})
 option(OURO_BUILD_SYMBOLIZE "Build ouroboros::symbolize (needs libunwind and libdw)" ${PROJECT_IS_TOP_LEVEL})
 option(OURO_WARNINGS_AS_ERRORS "Turn warnings into errors" ${PROJECT_IS_TOP_LEVEL})
+option(OURO_OBSERVE "Compile tags, budgets and the profiler in; without, they cost nothing" ON)
 option(OURO_FAULT_INJECTION "Let tests make any operating-system call fail" OFF)
 
 set(OURO_ASSERT_LEVEL "0" CACHE STRING "0: always-on asserts only, 1: debug asserts too, 2: expensive ones too")

@@ -36,4 +36,14 @@ TEST(ProcessMemory, CountsWhatIsTouchedAndWhatIsReserved) {
     EXPECT_LE(after->resident_bytes, with->resident_bytes + kSlack);
 }
 
+TEST(ProcessMemory, TheProcessHasANumber) {
+    EXPECT_NE(ouro::os::process_id(), 0U);
+    EXPECT_EQ(ouro::os::process_id(), ouro::os::process_id());
+}
+
+TEST(ProcessMemory, LettingOthersReadWorksOrIsNotSupported) {
+    const auto allowed = ouro::os::let_same_user_read();
+    EXPECT_TRUE(allowed || allowed.status() == ouro::Status::not_supported);
+}
+
 }  // namespace

@@ -9,4 +9,12 @@ Expected<ProcessMemory> process_memory() noexcept {
     return ProcessMemory{bytes, bytes, bytes};
 }
 
+std::uint32_t process_id() noexcept {
+    return 1;
+}
+
+Expected<void> let_same_user_read() noexcept {
+    return Status::not_supported;
+}
+
 }  // namespace ouro::os

@@ -20,4 +20,11 @@ struct ProcessMemory {
 // too_many_files, io_error or corrupt_data.
 [[nodiscard]] Expected<ProcessMemory> process_memory() noexcept;
 
+// The number that the system knows this process by. 1 in wasm32.
+[[nodiscard]] std::uint32_t process_id() noexcept;
+
+// Lets other programs of the same user read this process's memory where the system allows that to its parents
+// only. Fails with not_supported where there are no such programs, or no such rule.
+Expected<void> let_same_user_read() noexcept;
+
 }  // namespace ouro::os

@@ -1,0 +1,198 @@
+#pragma once
+
+#include <ouro/base/assert.hpp>
+#include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/observer.hpp>
+#include <ouro/observe/detail/block_trailer.hpp>
+#include <ouro/observe/detail/ledger_paths.hpp>
+#include <ouro/observe/detail/sampling.hpp>
+#include <ouro/observe/observing.hpp>
+#include <ouro/observe/tag_scope.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+namespace ouro {
+
+// Charges what goes through it to tags: a tag of its own, or the one that is current on the thread
+// (TagScope). Budgets are kept, use is counted, and the profiler sees the allocations.
+//
+//     ChargedAllocator memory(heap);
+//     const TagScope scope(default_tags().creatures);
+//     auto block = memory.allocate(64);      // counts as creatures, wherever and whenever it is freed
+//
+// Each block carries four bytes behind it with its tag, so that its free is credited to the right one whoever
+// frees it; they also show writes beyond the block's end (assert). A block is exactly as large as it was
+// asked for. As thread-safe as the resource below, whose own type as argument keeps the calls to it direct.
+//
+// It stands on what frees block by block; below a frame or a stack it charges the memory that those take, on
+// top of them it would not know what a reset frees. So it has no marks.
+template <std::derived_from<MemoryResource> Upstream = MemoryResource, bool kIsOn = kObserving>
+class ChargedAllocator final : public MemoryResource {
+public:
+    // To the thread's current tag. The resource must live longer.
+    explicit ChargedAllocator(Upstream& upstream) noexcept : upstream_(&upstream) {}
+    // To this tag. Requires: a registered one (assert).
+    ChargedAllocator(Upstream& upstream, Tag tag) noexcept
+        : upstream_(&upstream), trailer_(tag), has_tag_(true) {
+        OURO_ASSERT(tag.id() < tag_count(), "the tag was not registered");
+    }
+
+    // Fails as the resource below, and before asking it with budget_exceeded or rate_limited.
+    [[nodiscard]] Expected<MemoryBlock> allocate(
+        std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        detail::BlockTrailer trailer = has_tag_ ? trailer_ : detail::t_current_trailer;
+        const Tag tag = trailer.tag();
+        Status status = check_allocation(size, alignment);
+        if (status == Status::ok) [[likely]]
+            status = detail::charge(tag, size);
+        if (status != Status::ok) [[unlikely]]
+            return refuse(tag, status, size, alignment);
+        const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
+        if (!given) [[unlikely]]
+            return give_up(tag, given.status(), size, alignment);
+        const MemoryBlock block{given->data, size};
+        if (detail::is_sample_due(size)) [[unlikely]]
+            trailer = detail::sample_allocation(block, trailer);
+        detail::write_trailer(block, trailer);
+        if (has_observers()) [[unlikely]]
+            announce(&MemoryObserver::on_allocate, tag, block, alignment);
+        return block;
+    }
+
+    void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
+        if (block.is_null()) [[unlikely]]
+            return;
+        const detail::BlockTrailer trailer = detail::read_trailer(block);
+        if (has_observers()) [[unlikely]]
+            announce(&MemoryObserver::on_deallocate, trailer.tag(), block, alignment);
+        if (trailer.is_sampled()) [[unlikely]]
+            detail::forget_sample(block.data);
+        upstream_->deallocate(detail::whole_block(block), alignment);
+        // Only now is there room for others within the budget.
+        detail::refund(trailer.tag(), block.size);
+    }
+
+    // A block keeps its tag. While it moves, its bytes count once.
+    [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size,
+        std::size_t alignment = kDefaultAlignment) noexcept override {
+        if (block.is_null()) return allocate(new_size, alignment);
+        return change<&Upstream::reallocate>(block, new_size, alignment);
+    }
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size,
+        std::size_t alignment = kDefaultAlignment) noexcept override {
+        return change<&Upstream::try_resize>(block, new_size, alignment);
+    }
+
+    [[nodiscard]] bool owns(const void* address) const noexcept override { return upstream_->owns(address); }
+    [[nodiscard]] ResourceInfo info() const noexcept override { return upstream_->info(); }
+    // Those of the resource below, whoever else uses it; use_of tells those of a tag.
+    [[nodiscard]] ResourceStats stats() const noexcept override { return upstream_->stats(); }
+    [[nodiscard]] Status check() const noexcept override { return upstream_->check(); }
+
+    [[nodiscard]] Upstream& upstream() const noexcept { return *upstream_; }
+
+private:
+    template <auto kFunction>
+    [[nodiscard]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
+                                               std::size_t alignment) noexcept {
+        const detail::BlockTrailer trailer = detail::read_trailer(block);
+        const Tag tag = trailer.tag();
+        const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
+        Status status = check_allocation(new_size, alignment);
+        if (status == Status::ok && growth != 0) status = detail::charge(tag, growth, 0);
+        if (status != Status::ok) return refuse(tag, status, new_size, alignment, block);
+        const auto given = (upstream_->*kFunction)(detail::whole_block(block),
+                                                   new_size + sizeof(detail::BlockTrailer), alignment);
+        if (!given) {
+            if (growth != 0) detail::uncharge(tag, growth, 0);
+            return given.status();
+        }
+        if (new_size < block.size) detail::refund(tag, block.size - new_size, 0);
+        const MemoryBlock changed{given->data, new_size};
+        if (trailer.is_sampled()) detail::move_sample(block.data, changed);
+        detail::write_trailer(changed, trailer);
+        if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
+        return changed;
+    }
+
+    // Memory was charged for and could not be had.
+    [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> give_up(Tag tag, Status status, std::size_t size,
+                                                               std::size_t alignment) noexcept {
+        detail::uncharge(tag, size, 1);
+        detail::count_failure(tag, status);
+        return refuse(tag, status, size, alignment);
+    }
+    [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> refuse(Tag tag, Status status, std::size_t size,
+                                                              std::size_t alignment,
+                                                              MemoryBlock old_block = {}) noexcept {
+        raise(&MemoryObserver::on_failure, {.resource = this,
+                                            .tag = tag,
+                                            .status = status,
+                                            .old_block = old_block,
+                                            .asked_bytes = size,
+                                            .alignment = alignment});
+        return status;
+    }
+    [[gnu::cold, gnu::noinline]] void announce(detail::EventCall call, Tag tag, MemoryBlock block,
+                                               std::size_t alignment, MemoryBlock old_block = {}) noexcept {
+        raise(call, {.resource = this,
+                     .tag = tag,
+                     .block = block,
+                     .old_block = old_block,
+                     .asked_bytes = block.size,
+                     .alignment = alignment});
+    }
+
+    Upstream* upstream_;
+    detail::BlockTrailer trailer_;
+    bool has_tag_ = false;
+};
+
+// Compiled out: nothing but the name. Each call is the upstream's own.
+template <std::derived_from<MemoryResource> Upstream>
+class ChargedAllocator<Upstream, false> final : public MemoryResource {
+public:
+    explicit ChargedAllocator(Upstream& upstream, Tag = {}) noexcept : upstream_(&upstream) {}
+
+    [[nodiscard]] Expected<MemoryBlock> allocate(
+        std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+        return upstream_->allocate(size, alignment);
+    }
+    void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
+        upstream_->deallocate(block, alignment);
+    }
+    [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size,
+        std::size_t alignment = kDefaultAlignment) noexcept override {
+        return upstream_->reallocate(block, new_size, alignment);
+    }
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size,
+        std::size_t alignment = kDefaultAlignment) noexcept override {
+        return upstream_->try_resize(block, new_size, alignment);
+    }
+    [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override { return upstream_->place_mark(); }
+    void free_since(ResourceMark mark) noexcept override { upstream_->free_since(mark); }
+    [[nodiscard]] bool is_equal(const MemoryResource& other) const noexcept override {
+        return this == &other || upstream_->is_equal(other);
+    }
+    [[nodiscard]] bool owns(const void* address) const noexcept override { return upstream_->owns(address); }
+    [[nodiscard]] ResourceInfo info() const noexcept override { return upstream_->info(); }
+    [[nodiscard]] ResourceStats stats() const noexcept override { return upstream_->stats(); }
+    [[nodiscard]] Status check() const noexcept override { return upstream_->check(); }
+    [[nodiscard]] Upstream& upstream() const noexcept { return *upstream_; }
+
+private:
+    Upstream* upstream_;
+};
+
+template <class Upstream>
+ChargedAllocator(Upstream&) -> ChargedAllocator<Upstream>;
+template <class Upstream>
+ChargedAllocator(Upstream&, Tag) -> ChargedAllocator<Upstream>;
+
+}  // namespace ouro

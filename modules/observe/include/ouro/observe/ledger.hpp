@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/memory/tag.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+// The account of every tag of the process: what is in use under it, on all threads together. ChargedAllocator
+// keeps it; these functions read it, from any thread and at any time.
+namespace ouro {
+
+struct TagUse {
+    std::size_t live_bytes = 0;
+    std::size_t live_blocks = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t frees = 0;
+    // Of all allocations and growths, frees and shrinkings so far.
+    std::uint64_t allocated_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    // The most that was live at once. Exact while one thread at a time uses the tag; where several do at
+    // once, it may be too high by what their use swung between two grants of credit, never by more than
+    // 512 KiB a thread.
+    std::size_t peak_bytes = 0;
+    // Requests that failed, for whatever reason.
+    std::uint64_t failures = 0;
+};
+
+// Of the tag and all below it; of everything for the untagged one. Exact when nobody allocates or frees
+// meanwhile.
+[[nodiscard]] TagUse use_of(Tag tag) noexcept;
+
+// Of the tag alone. The peak is that of the tag with those below it.
+[[nodiscard]] TagUse own_use_of(Tag tag) noexcept;
+
+// Of the tag alone, by reason.
+[[nodiscard]] std::uint64_t failures_of(Tag tag, Status status) noexcept;
+
+// The peaks begin anew at what is live now.
+void reset_peaks() noexcept;
+
+// Verifies the accounts: ok, or corrupt_data. Requires: nobody allocates or frees meanwhile.
+[[nodiscard]] Status check_ledger() noexcept;
+
+// What the ledger and everything else that observes takes itself: addresses, and the part that was ever used.
+struct ObserveCost {
+    std::size_t reserved_bytes = 0;
+    std::size_t used_bytes = 0;
+};
+[[nodiscard]] ObserveCost observe_cost() noexcept;
+
+}  // namespace ouro

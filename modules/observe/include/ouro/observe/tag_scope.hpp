@@ -1,0 +1,40 @@
+#pragma once
+
+#include <ouro/base/assert.hpp>
+#include <ouro/memory/tag.hpp>
+#include <ouro/observe/detail/block_trailer.hpp>
+
+namespace ouro {
+namespace detail {
+
+// Kept as what is written behind each block.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local BlockTrailer t_current_trailer;
+
+}  // namespace detail
+
+// What this thread's allocations are for now: untagged outside of every scope.
+[[nodiscard]] inline Tag current_tag() noexcept {
+    return detail::t_current_trailer.tag();
+}
+
+// From here to the end of the scope, what this thread allocates from a ChargedAllocator without a tag of its
+// own is charged to the tag. Scopes nest; each brings back what was before. A tag belongs to a thread:
+// whoever hands work to another thread hands over current_tag() with it.
+//
+//     const TagScope scope(default_tags().creatures);
+class TagScope {
+public:
+    // Requires: a registered tag (assert).
+    explicit TagScope(Tag tag) noexcept : before_(detail::t_current_trailer) {
+        OURO_ASSERT(tag.id() < tag_count(), "the tag was not registered");
+        detail::t_current_trailer = detail::BlockTrailer(tag);
+    }
+    ~TagScope() { detail::t_current_trailer = before_; }
+    TagScope(const TagScope&) = delete;
+    TagScope& operator=(const TagScope&) = delete;
+
+private:
+    detail::BlockTrailer before_;
+};
+
+}  // namespace ouro

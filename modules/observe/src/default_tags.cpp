@@ -1,0 +1,46 @@
+#include <ouro/memory/detail/word_lock.hpp>
+#include <ouro/observe/default_tags.hpp>
+
+#include <atomic>
+#include <string_view>
+
+namespace ouro {
+namespace {
+
+Tag make(std::string_view name, Tag parent = {}) noexcept {
+    const auto tag = register_tag(name, parent);
+    return tag ? *tag : Tag{};
+}
+
+constinit DefaultTags g_tags;
+constinit std::atomic<bool> g_are_made = false;
+constinit detail::WordLock g_making;
+
+void make_all(DefaultTags& tags) noexcept {
+    tags.game = make("game");
+    tags.creatures = make("creatures", tags.game);
+    tags.components = make("components", tags.game);
+    tags.behaviours = make("behaviours", tags.game);
+    tags.world = make("world", tags.game);
+    tags.rendering = make("rendering");
+    tags.ui = make("ui");
+    tags.audio = make("audio");
+    tags.physics = make("physics");
+    tags.network = make("network");
+    tags.assets = make("assets");
+    tags.temporary = make("temporary");
+    tags.tooling = make("tooling");
+}
+
+}  // namespace
+
+const DefaultTags& default_tags() noexcept {
+    if (g_are_made.load(std::memory_order_acquire)) [[likely]]
+        return g_tags;
+    const detail::WordLockScope scope(g_making);
+    if (!g_are_made.load(std::memory_order_relaxed)) make_all(g_tags);
+    g_are_made.store(true, std::memory_order_release);
+    return g_tags;
+}
+
+}  // namespace ouro

@@ -1,0 +1,97 @@
+#include <ouro/observe/detail/observe_image.hpp>
+#include <ouro/observe/events.hpp>
+#include <ouro/os/clock.hpp>
+
+#include <algorithm>
+
+namespace ouro {
+namespace {
+
+using detail::EventRing;
+using detail::EventSlot;
+using detail::kEventSlots;
+
+std::uint64_t pack_kinds(const ObserveEvent& event) noexcept {
+    return static_cast<std::uint64_t>(event.kind) | static_cast<std::uint64_t>(event.status) << 8 |
+           std::uint64_t{event.level} << 16 | std::uint64_t{event.tag.id()} << 32;
+}
+
+void unpack_kinds(std::uint64_t word, ObserveEvent& event) noexcept {
+    event.kind = static_cast<ObserveEventKind>(word & 0xff);
+    event.status = static_cast<Status>(word >> 8 & 0xff);
+    event.level = static_cast<std::uint8_t>(word >> 16 & 0xff);
+    event.tag = Tag::from_id(static_cast<std::uint16_t>(word >> 32));
+}
+
+// So many events later, one that is not there is taken for lost.
+constexpr std::uint64_t kPatienceInEvents = 64;
+
+// What a slot's sequence is once it holds the event of this number; odd while it is written.
+std::uint64_t sequence_of(std::uint64_t number) noexcept {
+    return 2 * number + 2;
+}
+
+// False when the slot holds another event, or is being written.
+bool read_slot(const EventSlot& slot, std::uint64_t number, ObserveEvent& event) noexcept {
+    if (slot.sequence.load(std::memory_order_acquire) != sequence_of(number)) return false;
+    event.number = number;
+    event.time_ns = slot.words[0].load(std::memory_order_relaxed);
+    unpack_kinds(slot.words[1].load(std::memory_order_relaxed), event);
+    event.bytes = slot.words[2].load(std::memory_order_relaxed);
+    event.limit_bytes = slot.words[3].load(std::memory_order_acquire);
+    return slot.sequence.load(std::memory_order_relaxed) == sequence_of(number);
+}
+
+}  // namespace
+
+void post_event(const ObserveEvent& event) noexcept {
+    detail::ObserveImage* const image = detail::observe_image();
+    if (image == nullptr) return;
+    EventRing& ring = image->events;
+    const std::uint64_t number = ring.next.fetch_add(1, std::memory_order_relaxed);
+    EventSlot& slot = ring.slots[number % kEventSlots];
+    // Whoever is still at the slot, a whole round behind, keeps it: this event is lost then.
+    std::uint64_t before = slot.sequence.load(std::memory_order_relaxed);
+    const bool is_free = before % 2 == 0 && before < sequence_of(number);
+    if (!is_free ||
+        !slot.sequence.compare_exchange_strong(before, sequence_of(number) - 1, std::memory_order_acq_rel))
+        return;
+    slot.words[0].store(os::monotonic_ns(), std::memory_order_release);
+    slot.words[1].store(pack_kinds(event), std::memory_order_release);
+    slot.words[2].store(event.bytes, std::memory_order_release);
+    slot.words[3].store(event.limit_bytes, std::memory_order_release);
+    slot.sequence.store(sequence_of(number), std::memory_order_release);
+}
+
+EventsRead read_events(std::uint64_t& cursor, std::span<ObserveEvent> events) noexcept {
+    EventsRead read;
+    detail::ObserveImage* const image = detail::observe_image();
+    if (image == nullptr) return read;
+    const EventRing& ring = image->events;
+    const std::uint64_t next = ring.next.load(std::memory_order_acquire);
+    const std::uint64_t oldest = next > kEventSlots ? next - kEventSlots : 0;
+    if (cursor < oldest) {
+        read.lost += oldest - cursor;
+        cursor = oldest;
+    }
+    for (; cursor < next && read.count < events.size(); ++cursor) {
+        const EventSlot& slot = ring.slots[cursor % kEventSlots];
+        if (read_slot(slot, cursor, events[read.count])) {
+            ++read.count;
+        } else if (slot.sequence.load(std::memory_order_acquire) < sequence_of(cursor) &&
+                   next - cursor <= kPatienceInEvents) {
+            // Its writer is at it: next time.
+            break;
+        } else {
+            ++read.lost;
+        }
+    }
+    return read;
+}
+
+std::uint64_t event_count() noexcept {
+    detail::ObserveImage* const image = detail::observe_image();
+    return image == nullptr ? 0 : image->events.next.load(std::memory_order_acquire);
+}
+
+}  // namespace ouro

@@ -1,0 +1,144 @@
+#include "ledger_accounts.hpp"
+
+#include "ledger_shards.hpp"
+#include "rate_gates.hpp"
+
+#include <ouro/memory/detail/word_lock.hpp>
+#include <ouro/observe/events.hpp>
+#include <ouro/os/clock.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ouro::detail {
+namespace {
+
+constinit WordLock g_opening;
+
+void fill_account(LedgerAccount& account, Tag tag) noexcept {
+    account.hard.store(kUnbounded, std::memory_order_relaxed);
+    account.soft.store(kUnbounded, std::memory_order_relaxed);
+    account.alarm.store(kUnbounded, std::memory_order_relaxed);
+    account.parent = tag_parent(tag).id();
+    const std::string_view name = tag_name(tag);
+    std::memcpy(account.name.data(), name.data(), std::min(name.size(), account.name.size() - 1));
+    account.is_open.store(1, std::memory_order_release);
+}
+
+[[gnu::cold]] void open_chain(Ledger& ledger, Tag tag) noexcept {
+    const WordLockScope scope(g_opening);
+    visit_chain(ledger, tag, [](LedgerAccount& account, Tag at) noexcept {
+        if (account.is_open.load(std::memory_order_relaxed) == 0) fill_account(account, at);
+        return true;
+    });
+}
+
+bool try_reserve(LedgerAccount& account, std::int64_t bytes) noexcept {
+    std::int64_t reserved = account.reserved.load(std::memory_order_relaxed);
+    do {
+        const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
+        if (bytes > hard || reserved > hard - bytes) return false;
+    } while (!account.reserved.compare_exchange_weak(reserved, reserved + bytes, std::memory_order_relaxed));
+    return true;
+}
+
+// A soft budget is told about again when the use was below it by a sixteenth.
+bool is_clearly_below(std::int64_t reserved, std::int64_t soft) noexcept {
+    return reserved < soft - soft / 16;
+}
+
+void notice_soft_budget(Ledger& ledger, LedgerAccount& account, Tag tag) noexcept {
+    const std::int64_t soft = account.soft.load(std::memory_order_relaxed);
+    const std::int64_t reserved = account.reserved.load(std::memory_order_relaxed);
+    if (reserved <= soft || account.is_over_soft.load(std::memory_order_relaxed) != 0) return;
+    // What is out as credit is not in use.
+    const std::int64_t live = reserved - credit_below(ledger, tag);
+    if (live <= soft || account.is_over_soft.exchange(1, std::memory_order_relaxed) != 0) return;
+    post_event({.kind = ObserveEventKind::soft_budget_passed,
+                .tag = tag,
+                .bytes = static_cast<std::uint64_t>(live),
+                .limit_bytes = static_cast<std::uint64_t>(soft)});
+}
+
+void notice_alarm(LedgerAccount& account) noexcept {
+    if (account.reserved.load(std::memory_order_relaxed) < account.alarm.load(std::memory_order_relaxed))
+        return;
+    std::uint64_t none = 0;
+    if (account.alarm_ns.load(std::memory_order_relaxed) == 0)
+        account.alarm_ns.compare_exchange_strong(none, os::monotonic_ns(), std::memory_order_release);
+}
+
+}  // namespace
+
+Ledger* open_ledger(Tag tag) noexcept {
+    ObserveImage* const image = observe_image();
+    if (image == nullptr) return nullptr;
+    Ledger& ledger = image->ledger;
+    if (account_of(ledger, tag).is_open.load(std::memory_order_acquire) == 0) open_chain(ledger, tag);
+    return &ledger;
+}
+
+Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    Reservation result{.is_granted = true};
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
+        if (try_reserve(account, bytes)) return true;
+        result = {.is_granted = false, .limiting = at};
+        return false;
+    });
+    if (result.is_granted) return result;
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
+        if (at == result.limiting) return false;
+        account.reserved.fetch_sub(bytes, std::memory_order_relaxed);
+        return true;
+    });
+    return result;
+}
+
+void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        const std::int64_t left = account.reserved.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
+        if (account.is_over_soft.load(std::memory_order_relaxed) != 0 &&
+            is_clearly_below(left, account.soft.load(std::memory_order_relaxed)))
+            account.is_over_soft.store(0, std::memory_order_relaxed);
+        return true;
+    });
+}
+
+std::int64_t spare_credit(Ledger& ledger, Tag tag) noexcept {
+    constexpr std::int64_t kLeast = std::int64_t{4} << 10;
+    constexpr std::int64_t kMost = std::int64_t{256} << 10;
+    // The share of what is in use, and of what is left up to a bound, that one thread may hold unused.
+    constexpr std::int64_t kShareOfUse = 64;
+    constexpr std::int64_t kShareOfRoom = 16;
+    const std::int64_t reserved = account_of(ledger, tag).reserved.load(std::memory_order_relaxed);
+    std::int64_t spare = std::clamp(reserved / kShareOfUse, kLeast, kMost);
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        if (account.is_rate_limited.load(std::memory_order_relaxed) != 0) spare = 0;
+        const std::int64_t now = account.reserved.load(std::memory_order_relaxed);
+        const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
+        spare = std::min(spare, std::max<std::int64_t>(hard - now, 0) / kShareOfRoom);
+        for (const auto* bound : {&account.soft, &account.alarm}) {
+            const std::int64_t limit = bound->load(std::memory_order_relaxed);
+            if (limit >= now) spare = std::min(spare, (limit - now) / kShareOfRoom);
+        }
+        return spare != 0;
+    });
+    return spare;
+}
+
+void notice_bounds(Ledger& ledger, Tag tag) noexcept {
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
+        notice_soft_budget(ledger, account, at);
+        notice_alarm(account);
+        return true;
+    });
+}
+
+Status ask_rate_limits(Ledger& ledger, Tag tag, std::size_t bytes) noexcept {
+    const bool passes = visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
+        return account.is_rate_limited.load(std::memory_order_acquire) == 0 || rate_gate(at).admit(bytes);
+    });
+    return passes ? Status::ok : Status::rate_limited;
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,141 @@
+#include "ledger_accounts.hpp"
+#include "ledger_shards.hpp"
+
+#include <ouro/observe/ledger.hpp>
+
+#include <algorithm>
+
+namespace ouro {
+namespace {
+
+using detail::Ledger;
+using detail::LedgerAccount;
+using detail::LedgerCell;
+using detail::LedgerShard;
+
+struct Sums {
+    std::uint64_t allocated_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t frees = 0;
+    std::int64_t credit = 0;
+};
+
+// Frees before allocations, so that what both have seen is never less than nothing.
+void add_cells(Ledger& ledger, std::size_t id, Sums& sums) noexcept {
+    detail::visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        const LedgerCell& cell = shard.cells[id];
+        sums.frees += cell.frees.load(std::memory_order_relaxed);
+        sums.freed_bytes += static_cast<std::uint64_t>(cell.freed());
+    });
+    detail::visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        const LedgerCell& cell = shard.cells[id];
+        sums.allocations += cell.allocations.load(std::memory_order_relaxed);
+        sums.allocated_bytes += static_cast<std::uint64_t>(cell.allocated.load(std::memory_order_relaxed));
+        sums.credit += cell.credit();
+    });
+}
+
+std::uint64_t count_failures(const LedgerAccount& account) noexcept {
+    std::uint64_t sum = 0;
+    for (const auto& failures : account.failures)
+        sum += failures.load(std::memory_order_relaxed);
+    return sum;
+}
+
+template <class Visit>
+void visit_tags_below(Tag top, Visit&& visit) noexcept {
+    const std::size_t count = tag_count();
+    for (std::size_t id = top.id(); id < count; ++id) {
+        if (is_tag_within(Tag::from_id(static_cast<std::uint16_t>(id)), top)) visit(id);
+    }
+}
+
+TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums, std::uint64_t failures) noexcept {
+    detail::update_peaks(ledger);
+    TagUse use{.allocations = sums.allocations,
+               .frees = sums.frees,
+               .allocated_bytes = sums.allocated_bytes,
+               .freed_bytes = sums.freed_bytes,
+               .failures = failures};
+    use.live_bytes = static_cast<std::size_t>(
+        std::max<std::int64_t>(static_cast<std::int64_t>(sums.allocated_bytes - sums.freed_bytes), 0));
+    use.live_blocks = static_cast<std::size_t>(
+        std::max<std::int64_t>(static_cast<std::int64_t>(sums.allocations - sums.frees), 0));
+    const std::int64_t peak = detail::account_of(ledger, tag).peak.load(std::memory_order_relaxed);
+    use.peak_bytes = static_cast<std::size_t>(std::max<std::int64_t>(peak, 0));
+    return use;
+}
+
+}  // namespace
+
+TagUse use_of(Tag tag) noexcept {
+    Ledger* const ledger = detail::open_ledger(tag);
+    if (ledger == nullptr) return {};
+    Sums sums;
+    std::uint64_t failures = 0;
+    visit_tags_below(tag, [&](std::size_t id) noexcept {
+        add_cells(*ledger, id, sums);
+        failures += count_failures(ledger->accounts[id]);
+    });
+    return make_use(*ledger, tag, sums, failures);
+}
+
+TagUse own_use_of(Tag tag) noexcept {
+    Ledger* const ledger = detail::open_ledger(tag);
+    if (ledger == nullptr) return {};
+    Sums sums;
+    add_cells(*ledger, tag.id(), sums);
+    return make_use(*ledger, tag, sums, count_failures(detail::account_of(*ledger, tag)));
+}
+
+std::uint64_t failures_of(Tag tag, Status status) noexcept {
+    Ledger* const ledger = detail::open_ledger(tag);
+    const auto number = static_cast<std::size_t>(status);
+    if (ledger == nullptr || number >= detail::kLedgerStatuses) return 0;
+    return detail::account_of(*ledger, tag).failures[number].load(std::memory_order_relaxed);
+}
+
+void reset_peaks() noexcept {
+    Ledger* const ledger = detail::open_ledger({});
+    if (ledger == nullptr) return;
+    detail::update_peaks(*ledger);
+    const std::size_t count = tag_count();
+    for (std::size_t id = 0; id < count; ++id) {
+        LedgerAccount& account = ledger->accounts[id];
+        const std::int64_t out = detail::credit_below(*ledger, Tag::from_id(static_cast<std::uint16_t>(id)));
+        account.peak.store(account.reserved.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
+    }
+}
+
+Status check_ledger() noexcept {
+    Ledger* const ledger = detail::open_ledger({});
+    if (ledger == nullptr) return Status::ok;
+    detail::update_peaks(*ledger);
+    const std::size_t count = tag_count();
+    for (std::size_t id = 0; id < count; ++id) {
+        const LedgerAccount& account = ledger->accounts[id];
+        if (account.is_open.load(std::memory_order_acquire) == 0) continue;
+        Sums sums;
+        visit_tags_below(Tag::from_id(static_cast<std::uint16_t>(id)),
+                         [&](std::size_t below) noexcept { add_cells(*ledger, below, sums); });
+        const std::int64_t reserved = account.reserved.load(std::memory_order_relaxed);
+        const auto live = static_cast<std::int64_t>(sums.allocated_bytes - sums.freed_bytes);
+        const bool adds_up = reserved == live + sums.credit && live >= 0 && sums.credit >= 0;
+        if (!adds_up || account.peak.load(std::memory_order_relaxed) < live) return Status::corrupt_data;
+    }
+    return Status::ok;
+}
+
+ObserveCost observe_cost() noexcept {
+    detail::ObserveImage* const image = detail::observe_image();
+    if (image == nullptr) return {};
+    const std::size_t shards = image->ledger.used_shards.load(std::memory_order_relaxed);
+    const std::size_t tags = tag_count();
+    return {.reserved_bytes = sizeof(detail::ObserveImage),
+            .used_bytes = sizeof(detail::ImageHeader) + sizeof(detail::EventRing) +
+                          tags * sizeof(LedgerAccount) +
+                          shards * (offsetof(LedgerShard, cells) + tags * sizeof(LedgerCell))};
+}
+
+}  // namespace ouro

@@ -1,0 +1,200 @@
+#include "ledger_shards.hpp"
+
+#include "ledger_accounts.hpp"
+
+#include <ouro/memory/detail/word_lock.hpp>
+#include <ouro/os/fork_hooks.hpp>
+#include <ouro/os/process_barrier.hpp>
+#include <ouro/os/thread.hpp>
+#include <ouro/os/thread_exit.hpp>
+
+#include <limits>
+
+namespace ouro::detail {
+namespace {
+
+// Who owns which shard.
+constinit WordLock g_owning;
+// The common shard is in use.
+constinit WordLock g_sharing;
+// Credit is being revoked.
+constinit WordLock g_revoking;
+
+struct Platform {
+    bool is_asked = false;
+    // Without a process barrier nobody could take credit from others, so that all share one shard.
+    bool has_barrier = false;
+    os::ThreadExitKey exit_key = {};
+};
+constinit Platform g_platform;
+
+constexpr std::int64_t kOutOfReach = std::numeric_limits<std::int64_t>::max();
+
+bool is_revoked(const LedgerCell& cell) noexcept {
+    return cell.floor.load(std::memory_order_relaxed) == kOutOfReach;
+}
+
+void leave_shard_behind(void* shard) noexcept {
+    t_shard = nullptr;
+    static_cast<LedgerShard*>(shard)->is_owned.store(0, std::memory_order_release);
+}
+
+void lock_for_fork(void*) noexcept {
+    g_owning.lock();
+    g_sharing.lock();
+    g_revoking.lock();
+}
+
+void unlock_after_fork(void*) noexcept {
+    g_revoking.unlock();
+    g_sharing.unlock();
+    g_owning.unlock();
+}
+
+// The other threads are gone, wherever they were.
+void free_shards_in_child(void*) noexcept {
+    visit_shards(observe_image()->ledger, [](LedgerShard& shard) noexcept {
+        if (&shard == t_shard) return;
+        shard.busy.store(0, std::memory_order_relaxed);
+        shard.is_owned.store(0, std::memory_order_relaxed);
+    });
+    unlock_after_fork(nullptr);
+}
+
+// Requires: g_owning is held.
+void ask_platform() noexcept {
+    if (g_platform.is_asked) return;
+    g_platform.is_asked = true;
+    const auto key = os::make_thread_exit_key(leave_shard_behind);
+    if (key) g_platform.exit_key = *key;
+    g_platform.has_barrier = key && os::process_barrier_available();
+    static_cast<void>(os::add_fork_hooks(
+        {.prepare = lock_for_fork, .parent = unlock_after_fork, .child = free_shards_in_child}));
+}
+
+// Null when all are taken. The first is common. Requires: g_owning is held.
+LedgerShard* find_free_shard(Ledger& ledger) noexcept {
+    const std::uint32_t used = ledger.used_shards.load(std::memory_order_relaxed);
+    for (std::uint32_t index = 1; index < used; ++index) {
+        if (ledger.shards[index].is_owned.load(std::memory_order_acquire) == 0) return &ledger.shards[index];
+    }
+    if (used == kMaxShards) return nullptr;
+    ledger.used_shards.store(used + 1, std::memory_order_release);
+    return &ledger.shards[used];
+}
+
+LedgerShard* own_shard(Ledger& ledger) noexcept {
+    if (t_shard != nullptr) return t_shard;
+    const WordLockScope scope(g_owning);
+    if (ledger.used_shards.load(std::memory_order_relaxed) == 0)
+        ledger.used_shards.store(1, std::memory_order_release);
+    ask_platform();
+    if (!g_platform.has_barrier) return nullptr;
+    LedgerShard* const shard = find_free_shard(ledger);
+    if (shard == nullptr) return nullptr;
+    shard->is_owned.store(1, std::memory_order_relaxed);
+    // Fails for a thread that has ended already; its last destructors share.
+    if (!os::set_thread_exit_value(g_platform.exit_key, shard)) {
+        shard->is_owned.store(0, std::memory_order_relaxed);
+        return nullptr;
+    }
+    t_shard = shard;
+    return shard;
+}
+
+}  // namespace
+
+ShardScope::ShardScope(Ledger& ledger) noexcept : shard_(own_shard(ledger)) {
+    if (shard_ != nullptr) return;
+    g_sharing.lock();
+    shard_ = &ledger.shards[0];
+}
+
+ShardScope::~ShardScope() {
+    if (shard_ != t_shard) g_sharing.unlock();
+}
+
+void enter_cell(LedgerShard& shard, const LedgerCell& cell) noexcept {
+    for (;;) {
+        enter_shard(shard);
+        // Orders this against a revocation without the barrier, which not every platform has.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (!is_revoked(cell)) return;
+        leave_shard(shard);
+        const WordLockScope until_done(g_revoking);
+    }
+}
+
+namespace {
+
+// Calls visit(cell, tag) for the cells of the tag and those below it.
+template <class Visit>
+void visit_cells_below(LedgerShard& shard, Tag top, Visit&& visit) noexcept {
+    const std::size_t count = tag_count();
+    for (std::size_t id = top.id(); id < count; ++id) {
+        const Tag tag = Tag::from_id(static_cast<std::uint16_t>(id));
+        if (is_tag_within(tag, top)) visit(shard.cells[id], tag);
+    }
+}
+
+void put_out_of_reach(LedgerShard& shard, Tag tag) noexcept {
+    visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
+        cell.floor.store(kOutOfReach, std::memory_order_relaxed);
+        cell.ceiling.store(std::numeric_limits<std::int64_t>::min(), std::memory_order_relaxed);
+    });
+}
+
+bool wait_until_outside(const LedgerShard& shard) noexcept {
+    constexpr int kPatience = 10'000;
+    for (int patience = kPatience; patience != 0; --patience) {
+        if (shard.busy.load(std::memory_order_acquire) == 0) return true;
+        os::yield_thread();
+    }
+    return false;
+}
+
+void take_credit(Ledger& ledger, LedgerShard& shard, Tag top) noexcept {
+    visit_cells_below(shard, top, [&](LedgerCell& cell, Tag tag) noexcept {
+        const std::int64_t credit = cell.credit();
+        if (credit == 0) return;
+        add_to(cell.granted, -credit);
+        add_to(cell.allowance, -credit);
+        cell.least.store(0, std::memory_order_relaxed);
+        release_bytes(ledger, tag, credit);
+    });
+}
+
+// The next free will find a ceiling.
+void put_within_reach(LedgerShard& shard, Tag tag) noexcept {
+    visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
+        cell.ceiling.store(0, std::memory_order_relaxed);
+        cell.floor.store(0, std::memory_order_release);
+    });
+}
+
+}  // namespace
+
+void revoke_credit(Ledger& ledger, Tag tag) noexcept {
+    const WordLockScope scope(g_revoking);
+    update_peaks(ledger);
+    // All shards, whether or not they hold credit now: some may be about to.
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept { put_out_of_reach(shard, tag); });
+    // The common shard needs no barrier: who uses it does slow work only, with a fence of its own.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const bool is_ordered = !g_platform.has_barrier || os::process_barrier().has_value();
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        if (!is_revoked(shard.cells[tag.id()])) return;
+        if (is_ordered && wait_until_outside(shard)) take_credit(ledger, shard, tag);
+        put_within_reach(shard, tag);
+    });
+}
+
+std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {
+    std::int64_t sum = 0;
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        visit_cells_below(shard, tag, [&](LedgerCell& cell, Tag) noexcept { sum += cell.credit(); });
+    });
+    return sum;
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <ouro/memory/tag.hpp>
+#include <ouro/observe/detail/ledger_paths.hpp>
+
+#include <cstdint>
+
+// Which thread counts where, and how credit is taken from others.
+namespace ouro::detail {
+
+// The calling thread's shard for the length of a scope of slow work: its own, or the common one under a lock.
+class ShardScope {
+public:
+    explicit ShardScope(Ledger& ledger) noexcept;
+    ~ShardScope();
+    ShardScope(const ShardScope&) = delete;
+    ShardScope& operator=(const ShardScope&) = delete;
+
+    [[nodiscard]] LedgerShard& shard() const noexcept { return *shard_; }
+
+private:
+    LedgerShard* shard_;
+};
+
+// Enters the shard when the cell is not being revoked; otherwise waits for the end of that, outside.
+void enter_cell(LedgerShard& shard, const LedgerCell& cell) noexcept;
+
+// Calls visit(shard) for each that was ever used.
+template <class Visit>
+void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
+    const std::uint32_t used = ledger.used_shards.load(std::memory_order_acquire);
+    for (std::uint32_t index = 0; index < used; ++index)
+        visit(ledger.shards[index]);
+}
+
+// Takes the credit back that threads hold for the tag and those below it, except from threads that are inside
+// a cell and do not come out. The caller is not inside one.
+void revoke_credit(Ledger& ledger, Tag tag) noexcept;
+
+// What is out as credit for the tag and those below it.
+[[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;
+
+// Looks whether a peak was passed since the last time. To be called before what is reserved or granted
+// changes: the least credit of a cell is meant relative to that.
+void update_peaks(Ledger& ledger) noexcept;
+// The same, where one of the tag's accounts may have passed its peak; else nothing has.
+void update_peaks_if_due(Ledger& ledger, Tag tag) noexcept;
+
+}  // namespace ouro::detail

@@ -1,0 +1,205 @@
+#include "fresh_tags.hpp"
+
+#include <ouro/observe/budget.hpp>
+#include <ouro/observe/default_tags.hpp>
+#include <ouro/observe/detail/event_ring.hpp>
+#include <ouro/observe/detail/ledger_paths.hpp>
+#include <ouro/observe/events.hpp>
+#include <ouro/observe/ledger.hpp>
+
+#include <array>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+using test::fresh_tag;
+
+std::vector<ObserveEvent> events_since(std::uint64_t cursor) {
+    std::vector<ObserveEvent> events(detail::kEventSlots);
+    events.resize(read_events(cursor, events).count);
+    return events;
+}
+
+TEST(Budget, AHardOneHoldsToTheByte) {
+    const Tag tag = fresh_tag();
+    ASSERT_TRUE(set_budget(tag, {.hard_bytes = 100'000}));
+    for (int i = 0; i < 1'000; ++i)
+        ASSERT_EQ(detail::charge(tag, 100), Status::ok) << i;
+    const std::uint64_t before = event_count();
+    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+    EXPECT_EQ(use_of(tag).live_bytes, 100'000U);
+    EXPECT_EQ(failures_of(tag, Status::budget_exceeded), 1U);
+    const auto events = events_since(before);
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].kind, ObserveEventKind::request_refused);
+    EXPECT_EQ(events[0].status, Status::budget_exceeded);
+    EXPECT_EQ(events[0].tag, tag);
+    EXPECT_EQ(events[0].bytes, 1U);
+    EXPECT_EQ(events[0].limit_bytes, 100'000U);
+    detail::refund(tag, 100);
+    EXPECT_EQ(detail::charge(tag, 100), Status::ok);
+    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+    for (int i = 0; i < 1'000; ++i)
+        detail::refund(tag, 100);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST(Budget, AParentsHoldsForAllBelow) {
+    const Tag parent = fresh_tag();
+    const Tag child = fresh_tag(parent);
+    const Tag grandchild = fresh_tag(child);
+    ASSERT_TRUE(set_budget(parent, {.hard_bytes = 1'000}));
+    ASSERT_TRUE(set_budget(grandchild, {.hard_bytes = 5'000}));
+    EXPECT_EQ(detail::charge(child, 600), Status::ok);
+    EXPECT_EQ(detail::charge(grandchild, 401), Status::budget_exceeded);
+    EXPECT_EQ(detail::charge(grandchild, 400), Status::ok);
+    EXPECT_EQ(detail::charge(parent, 1), Status::budget_exceeded);
+    // Counted where it was asked for.
+    EXPECT_EQ(failures_of(grandchild, Status::budget_exceeded), 1U);
+    EXPECT_EQ(failures_of(parent, Status::budget_exceeded), 1U);
+    EXPECT_EQ(use_of(parent).failures, 2U);
+    detail::refund(child, 600);
+    detail::refund(grandchild, 400);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+// What a child keeps as credit must not stand in the way of its siblings.
+TEST(Budget, CreditOfATagDoesNotKeepOthersFromTheBudget) {
+    const Tag parent = fresh_tag();
+    const Tag one = fresh_tag(parent);
+    const Tag other = fresh_tag(parent);
+    ASSERT_TRUE(set_budget(parent, {.hard_bytes = 1'000'000}));
+    for (int i = 0; i < 500; ++i)
+        ASSERT_EQ(detail::charge(one, 1'000), Status::ok);
+    for (int i = 0; i < 500; ++i)
+        detail::refund(one, 1'000);
+    EXPECT_EQ(detail::charge(other, 1'000'000), Status::ok);
+    EXPECT_EQ(detail::charge(one, 1), Status::budget_exceeded);
+    detail::refund(other, 1'000'000);
+    EXPECT_EQ(detail::charge(one, 1'000'000), Status::ok);
+    detail::refund(one, 1'000'000);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST(Budget, MadeSmallerThanWhatIsLiveItRefusesUntilEnoughWasFreed) {
+    const Tag tag = fresh_tag();
+    for (int i = 0; i < 100; ++i)
+        ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+    ASSERT_TRUE(set_budget(tag, {.hard_bytes = 5'000}));
+    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+    for (int i = 0; i < 51; ++i)
+        detail::refund(tag, 100);
+    EXPECT_EQ(detail::charge(tag, 100), Status::ok);
+    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+    ASSERT_TRUE(set_budget(tag, {}));
+    EXPECT_EQ(detail::charge(tag, 1'000'000), Status::ok);
+    detail::refund(tag, 1'000'000);
+    for (int i = 0; i < 50; ++i)
+        detail::refund(tag, 100);
+    EXPECT_EQ(use_of(tag).live_bytes, 0U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST(Budget, ASoftOneIsToldOnceUntilUseWasClearlyBelow) {
+    const Tag tag = fresh_tag();
+    ASSERT_TRUE(set_budget(tag, {.soft_bytes = 10'000}));
+    const std::uint64_t before = event_count();
+    for (int i = 0; i < 100; ++i)
+        ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+    EXPECT_TRUE(events_since(before).empty());
+    ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+    ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+    auto events = events_since(before);
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].kind, ObserveEventKind::soft_budget_passed);
+    EXPECT_EQ(events[0].bytes, 10'100U);
+    EXPECT_EQ(events[0].limit_bytes, 10'000U);
+    // Back and forth around it is not told again.
+    detail::refund(tag, 300);
+    ASSERT_EQ(detail::charge(tag, 300), Status::ok);
+    EXPECT_EQ(events_since(before).size(), 1U);
+    // Far below and over it again is.
+    detail::refund(tag, 9'000);
+    ASSERT_EQ(detail::charge(tag, 9'000), Status::ok);
+    EXPECT_EQ(events_since(before).size(), 2U);
+    detail::refund(tag, 10'200, 103);
+}
+
+std::uint64_t g_now = 0;
+std::uint64_t test_clock() noexcept {
+    return g_now;
+}
+
+TEST(Budget, ARateLimitThrottlesTheTagAndThoseBelow) {
+    const Tag parent = fresh_tag();
+    const Tag child = fresh_tag(parent);
+    // Credit from before the limit must not let requests through.
+    ASSERT_EQ(detail::charge(child, 100), Status::ok);
+    g_now = 1'000;
+    ASSERT_TRUE(set_rate_limit(parent, {.bytes = 1'000, .interval_ns = 1'000, .clock = test_clock}));
+    for (int i = 0; i < 10; ++i)
+        ASSERT_EQ(detail::charge(child, 100), Status::ok);
+    EXPECT_EQ(detail::charge(child, 100), Status::rate_limited);
+    detail::refund(child, 100);
+    EXPECT_EQ(detail::charge(parent, 100), Status::rate_limited);
+    EXPECT_EQ(failures_of(child, Status::rate_limited), 1U);
+    g_now = 2'000;
+    EXPECT_EQ(detail::charge(child, 100), Status::ok);
+    clear_rate_limit(parent);
+    EXPECT_EQ(detail::charge(child, 5'000), Status::ok);
+    detail::refund(child, 1'100 + 5'000, 12);
+    EXPECT_EQ(use_of(parent).live_bytes, 0U);
+}
+
+TEST(Budget, BadOnesChangeNothing) {
+    const Tag tag = fresh_tag();
+    ASSERT_TRUE(set_budget(tag, {.soft_bytes = 10, .hard_bytes = 20}));
+    EXPECT_EQ(set_budget(tag, {.soft_bytes = 30, .hard_bytes = 20}).status(), Status::bad_argument);
+    EXPECT_EQ(set_budget(Tag::from_id(kMaxTags - 1), {}).status(), Status::bad_argument);
+    EXPECT_EQ(set_rate_limit(tag, {.bytes = 1, .interval_ns = 0}).status(), Status::bad_argument);
+    EXPECT_EQ(budget_of(tag).soft_bytes, 10U);
+    EXPECT_EQ(budget_of(tag).hard_bytes, 20U);
+    EXPECT_EQ(detail::charge(tag, 5), Status::ok);
+    detail::refund(tag, 5);
+}
+
+TEST(Budget, SharesOfATotal) {
+    const DefaultTags& tags = default_tags();
+    constexpr std::size_t kTotal = std::size_t{1} << 30;
+    ASSERT_TRUE(set_budget_shares({.total_bytes = kTotal, .shares = game_budget_shares()}));
+    EXPECT_EQ(budget_of({}).hard_bytes, kTotal);
+    EXPECT_EQ(budget_of(tags.creatures).hard_bytes, kTotal / 100 * 40 + kTotal % 100 * 40 / 100);
+    EXPECT_EQ(budget_of(tags.audio).hard_bytes, kTotal / 100 * 5 + kTotal % 100 * 5 / 100);
+    EXPECT_LT(budget_of(tags.ui).soft_bytes, budget_of(tags.ui).hard_bytes);
+
+    const std::array twice{BudgetShare{tags.ui, 10}, BudgetShare{tags.ui, 10}};
+    EXPECT_EQ(set_budget_shares({.total_bytes = 1, .shares = twice}).status(), Status::bad_argument);
+    const std::array too_much{BudgetShare{tags.ui, 60}, BudgetShare{tags.audio, 41}};
+    EXPECT_EQ(set_budget_shares({.total_bytes = 1, .shares = too_much}).status(), Status::bad_argument);
+    EXPECT_EQ(set_budget_shares({.total_bytes = 0}).status(), Status::bad_argument);
+    EXPECT_EQ(budget_of({}).hard_bytes, kTotal);
+    ASSERT_TRUE(set_budget({}, {}));
+    for (const BudgetShare& share : game_budget_shares())
+        ASSERT_TRUE(set_budget(share.tag, {}));
+}
+
+TEST(Events, TheOldestAreLostAndCounted) {
+    std::uint64_t cursor = event_count();
+    for (std::uint64_t i = 0; i < detail::kEventSlots + 10; ++i)
+        post_event({.kind = ObserveEventKind::spike, .bytes = i});
+    std::array<ObserveEvent, 7> some;
+    const EventsRead first = read_events(cursor, some);
+    EXPECT_EQ(first.lost, 10U);
+    ASSERT_EQ(first.count, some.size());
+    EXPECT_EQ(some[0].bytes, 10U);
+    const EventsRead second = read_events(cursor, some);
+    EXPECT_EQ(second.lost, 0U);
+    EXPECT_EQ(some[0].bytes, 17U);
+    EXPECT_EQ(some[1].number, some[0].number + 1);
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,107 @@
+#include "fresh_tags.hpp"
+
+#include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/observe/budget.hpp>
+#include <ouro/observe/charged_allocator.hpp>
+#include <ouro/observe/ledger.hpp>
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+using test::fresh_tag;
+
+class ChargedAllocatorTest : public testing::Test {
+protected:
+    SmallObjectAllocator heap_ = *SmallObjectAllocator::create({});
+    Tag tag_ = fresh_tag();
+};
+
+TEST_F(ChargedAllocatorTest, ChargesTheCurrentTagAndCreditsTheBlocksOwn) {
+    ChargedAllocator memory(heap_);
+    Expected<MemoryBlock> block = Status::not_found;
+    {
+        const TagScope scope(tag_);
+        block = memory.allocate(100);
+    }
+    ASSERT_TRUE(block);
+    EXPECT_EQ(block->size, 100U);
+    EXPECT_EQ(use_of(tag_).live_bytes, 100U);
+    const Tag other = fresh_tag();
+    const TagScope scope(other);
+    memory.deallocate(*block);
+    EXPECT_EQ(use_of(tag_).live_bytes, 0U);
+    EXPECT_EQ(use_of(other).frees, 0U);
+}
+
+TEST_F(ChargedAllocatorTest, ATagOfItsOwnGoesFirst) {
+    ChargedAllocator memory(heap_, tag_);
+    const TagScope scope(fresh_tag());
+    const auto block = memory.allocate(10);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(use_of(tag_).live_bytes, 10U);
+    memory.deallocate(*block);
+    EXPECT_EQ(use_of(tag_).live_blocks, 0U);
+}
+
+TEST_F(ChargedAllocatorTest, ReallocationKeepsTagAndBytes) {
+    ChargedAllocator memory(heap_, tag_);
+    auto block = memory.allocate(100);
+    ASSERT_TRUE(block);
+    std::memset(block->data, 0x5a, block->size);
+    block = memory.reallocate(*block, 5'000);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(use_of(tag_).live_bytes, 5'000U);
+    EXPECT_EQ(use_of(tag_).live_blocks, 1U);
+    EXPECT_EQ(block->data[99], std::byte{0x5a});
+    block = memory.reallocate(*block, 20);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(use_of(tag_).live_bytes, 20U);
+    EXPECT_EQ(block->data[19], std::byte{0x5a});
+    memory.deallocate(*block);
+    EXPECT_EQ(use_of(tag_).live_bytes, 0U);
+    EXPECT_EQ(heap_.stats().live_blocks, 0U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST_F(ChargedAllocatorTest, OverBudgetNothingIsAskedOfTheResource) {
+    ChargedAllocator memory(heap_, tag_);
+    ASSERT_TRUE(set_budget(tag_, {.hard_bytes = 150}));
+    const auto block = memory.allocate(100);
+    ASSERT_TRUE(block);
+    const std::uint64_t allocations = heap_.stats().allocations;
+    EXPECT_EQ(memory.allocate(51).status(), Status::budget_exceeded);
+    EXPECT_EQ(memory.reallocate(*block, 151).status(), Status::budget_exceeded);
+    EXPECT_EQ(heap_.stats().allocations, allocations);
+    const auto grown = memory.reallocate(*block, 150);
+    ASSERT_TRUE(grown);
+    memory.deallocate(*grown);
+    EXPECT_EQ(use_of(tag_).live_bytes, 0U);
+}
+
+TEST_F(ChargedAllocatorTest, WhatTheResourceRefusesIsNotCharged) {
+    ChargedAllocator memory(heap_, tag_);
+    EXPECT_FALSE(memory.allocate(std::size_t{1} << (8 * sizeof(void*) - 4)));
+    EXPECT_EQ(memory.allocate(0).status(), Status::zero_size);
+    EXPECT_EQ(memory.allocate(16, 3).status(), Status::bad_alignment);
+    EXPECT_EQ(use_of(tag_).live_bytes, 0U);
+    EXPECT_EQ(use_of(tag_).allocations, 0U);
+    EXPECT_EQ(use_of(tag_).failures, 1U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST_F(ChargedAllocatorTest, CompiledOutItIsTheResourceBelow) {
+    ChargedAllocator<SmallObjectAllocator, false> memory(heap_);
+    const TagScope scope(tag_);
+    const auto block = memory.allocate(100);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(use_of(tag_).live_bytes, 0U);
+    EXPECT_GE(block->size, 100U);
+    memory.deallocate(*block);
+}
+
+}  // namespace
+}  // namespace ouro

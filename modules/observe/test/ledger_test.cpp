@@ -1,0 +1,135 @@
+#include "fresh_tags.hpp"
+
+#include <ouro/observe/budget.hpp>
+#include <ouro/observe/default_tags.hpp>
+#include <ouro/observe/detail/ledger_paths.hpp>
+#include <ouro/observe/ledger.hpp>
+#include <ouro/observe/tag_scope.hpp>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+using test::fresh_tag;
+
+TEST(Ledger, CountsWhatIsChargedAndRefunded) {
+    const Tag tag = fresh_tag();
+    ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+    ASSERT_EQ(detail::charge(tag, 50), Status::ok);
+    detail::refund(tag, 100);
+    const TagUse use = use_of(tag);
+    EXPECT_EQ(use.live_bytes, 50U);
+    EXPECT_EQ(use.live_blocks, 1U);
+    EXPECT_EQ(use.peak_bytes, 150U);
+    EXPECT_EQ(use.allocations, 2U);
+    EXPECT_EQ(use.frees, 1U);
+    EXPECT_EQ(use.allocated_bytes, 150U);
+    EXPECT_EQ(use.freed_bytes, 100U);
+    detail::refund(tag, 50);
+    EXPECT_EQ(use_of(tag).live_bytes, 0U);
+    EXPECT_EQ(use_of(tag).peak_bytes, 150U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST(Ledger, PeaksAreExactOnOneThreadWhateverTheCredit) {
+    const Tag tag = fresh_tag();
+    std::size_t live = 0;
+    std::size_t peak = 0;
+    // Up and down in steps around the sizes of credit, ever higher.
+    for (std::size_t round = 1; round <= 40; ++round) {
+        for (std::size_t step = 0; step < round * 17; ++step) {
+            ASSERT_EQ(detail::charge(tag, 997), Status::ok);
+            live += 997;
+            peak = live > peak ? live : peak;
+        }
+        EXPECT_EQ(use_of(tag).peak_bytes, peak);
+        for (std::size_t step = 0; step < round * 16; ++step) {
+            detail::refund(tag, 997);
+            live -= 997;
+        }
+        EXPECT_EQ(use_of(tag).live_bytes, live);
+    }
+    EXPECT_EQ(use_of(tag).peak_bytes, peak);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST(Ledger, ParentsSumTheirChildrenAndPeakAsTheyDoTogether) {
+    const Tag parent = fresh_tag();
+    const Tag one = fresh_tag(parent);
+    const Tag other = fresh_tag(parent);
+    ASSERT_EQ(detail::charge(one, 10'000), Status::ok);
+    detail::refund(one, 10'000);
+    ASSERT_EQ(detail::charge(other, 7'000), Status::ok);
+    ASSERT_EQ(detail::charge(parent, 500), Status::ok);
+    EXPECT_EQ(use_of(parent).live_bytes, 7'500U);
+    EXPECT_EQ(own_use_of(parent).live_bytes, 500U);
+    // The two children were never live at once.
+    EXPECT_EQ(use_of(parent).peak_bytes, 10'000U);
+    EXPECT_EQ(use_of(one).peak_bytes, 10'000U);
+    EXPECT_EQ(use_of(other).peak_bytes, 7'000U);
+    detail::refund(other, 7'000);
+    detail::refund(parent, 500);
+    EXPECT_EQ(use_of(parent).live_bytes, 0U);
+}
+
+TEST(Ledger, PeaksBeginAnew) {
+    const Tag tag = fresh_tag();
+    ASSERT_EQ(detail::charge(tag, 5'000), Status::ok);
+    detail::refund(tag, 4'000, 0);
+    reset_peaks();
+    EXPECT_EQ(use_of(tag).peak_bytes, 1'000U);
+    detail::refund(tag, 1'000);
+}
+
+TEST(Ledger, UnchargingLeavesNoTrace) {
+    const Tag tag = fresh_tag();
+    ASSERT_EQ(detail::charge(tag, 64), Status::ok);
+    detail::uncharge(tag, 64, 1);
+    const TagUse use = use_of(tag);
+    EXPECT_EQ(use.live_bytes, 0U);
+    EXPECT_EQ(use.allocations, 0U);
+    EXPECT_EQ(use.allocated_bytes, 0U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST(Ledger, SizesBeyondReasonAreRefused) {
+    const Tag tag = fresh_tag();
+    EXPECT_EQ(detail::charge(tag, ~std::size_t{0}), Status::size_overflow);
+    EXPECT_EQ(detail::charge(tag, ~std::size_t{0} / 2 + 1), Status::size_overflow);
+    EXPECT_EQ(failures_of(tag, Status::size_overflow), 2U);
+    EXPECT_EQ(use_of(tag).live_bytes, 0U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST(Ledger, TellsWhatItCosts) {
+    const ObserveCost cost = observe_cost();
+    EXPECT_GT(cost.used_bytes, 0U);
+    EXPECT_LE(cost.used_bytes, cost.reserved_bytes);
+}
+
+TEST(TagScope, NestsAndComesBack) {
+    EXPECT_TRUE(current_tag().is_untagged());
+    {
+        const TagScope outer(default_tags().game);
+        EXPECT_EQ(current_tag(), default_tags().game);
+        {
+            const TagScope inner(default_tags().creatures);
+            EXPECT_EQ(current_tag(), default_tags().creatures);
+        }
+        EXPECT_EQ(current_tag(), default_tags().game);
+    }
+    EXPECT_TRUE(current_tag().is_untagged());
+}
+
+TEST(DefaultTags, FormATree) {
+    const DefaultTags& tags = default_tags();
+    EXPECT_TRUE(is_tag_within(tags.creatures, tags.game));
+    EXPECT_TRUE(is_tag_within(tags.world, tags.game));
+    EXPECT_FALSE(is_tag_within(tags.audio, tags.game));
+    EXPECT_EQ(tag_name(tags.behaviours), "behaviours");
+    EXPECT_EQ(&default_tags(), &tags);
+}
+
+}  // namespace
+}  // namespace ouro
