@@ -18,6 +18,9 @@ namespace {
 detail::Charge charge(Tag tag, std::size_t bytes) {
     return detail::charge(detail::ChargedTag(tag), bytes);
 }
+void refund(Tag tag, std::size_t bytes) {
+    detail::refund(detail::ChargedTag(tag), bytes);
+}
 
 using test::fresh_tag;
 
@@ -43,11 +46,11 @@ TEST(Budget, AHardOneHoldsToTheByte) {
     EXPECT_EQ(events[0].tag, tag);
     EXPECT_EQ(events[0].bytes, 1U);
     EXPECT_EQ(events[0].limit_bytes, 100'000U);
-    detail::refund(tag, 100);
+    refund(tag, 100);
     EXPECT_EQ(charge(tag, 100).status(), Status::ok);
     EXPECT_EQ(charge(tag, 1).status(), Status::budget_exceeded);
     for (int i = 0; i < 1'000; ++i)
-        detail::refund(tag, 100);
+        refund(tag, 100);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
@@ -65,8 +68,8 @@ TEST(Budget, AParentsHoldsForAllBelow) {
     EXPECT_EQ(failures_of(grandchild, Status::budget_exceeded), 1U);
     EXPECT_EQ(failures_of(parent, Status::budget_exceeded), 1U);
     EXPECT_EQ(use_of(parent).failures, 2U);
-    detail::refund(child, 600);
-    detail::refund(grandchild, 400);
+    refund(child, 600);
+    refund(grandchild, 400);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
@@ -79,12 +82,12 @@ TEST(Budget, CreditOfATagDoesNotKeepOthersFromTheBudget) {
     for (int i = 0; i < 500; ++i)
         ASSERT_EQ(charge(one, 1'000).status(), Status::ok);
     for (int i = 0; i < 500; ++i)
-        detail::refund(one, 1'000);
+        refund(one, 1'000);
     EXPECT_EQ(charge(other, 1'000'000).status(), Status::ok);
     EXPECT_EQ(charge(one, 1).status(), Status::budget_exceeded);
-    detail::refund(other, 1'000'000);
+    refund(other, 1'000'000);
     EXPECT_EQ(charge(one, 1'000'000).status(), Status::ok);
-    detail::refund(one, 1'000'000);
+    refund(one, 1'000'000);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
@@ -95,14 +98,14 @@ TEST(Budget, MadeSmallerThanWhatIsLiveItRefusesUntilEnoughWasFreed) {
     ASSERT_TRUE(set_budget(tag, {.hard_bytes = 5'000}));
     EXPECT_EQ(charge(tag, 1).status(), Status::budget_exceeded);
     for (int i = 0; i < 51; ++i)
-        detail::refund(tag, 100);
+        refund(tag, 100);
     EXPECT_EQ(charge(tag, 100).status(), Status::ok);
     EXPECT_EQ(charge(tag, 1).status(), Status::budget_exceeded);
     ASSERT_TRUE(set_budget(tag, {}));
     EXPECT_EQ(charge(tag, 1'000'000).status(), Status::ok);
-    detail::refund(tag, 1'000'000);
+    refund(tag, 1'000'000);
     for (int i = 0; i < 50; ++i)
-        detail::refund(tag, 100);
+        refund(tag, 100);
     EXPECT_EQ(use_of(tag).live_bytes, 0U);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
@@ -122,14 +125,14 @@ TEST(Budget, ASoftOneIsToldOnceUntilUseWasClearlyBelow) {
     EXPECT_EQ(events[0].bytes, 10'100U);
     EXPECT_EQ(events[0].limit_bytes, 10'000U);
     // Back and forth around it is not told again.
-    detail::refund(tag, 300);
+    refund(tag, 300);
     ASSERT_EQ(charge(tag, 300).status(), Status::ok);
     EXPECT_EQ(events_since(before).size(), 1U);
     // Far below and over it again is.
-    detail::refund(tag, 9'000);
+    refund(tag, 9'000);
     ASSERT_EQ(charge(tag, 9'000).status(), Status::ok);
     EXPECT_EQ(events_since(before).size(), 2U);
-    detail::refund(tag, 10'200);
+    refund(tag, 10'200);
 }
 
 std::uint64_t g_now = 0;
@@ -147,14 +150,14 @@ TEST(Budget, ARateLimitThrottlesTheTagAndThoseBelow) {
     for (int i = 0; i < 10; ++i)
         ASSERT_EQ(charge(child, 100).status(), Status::ok);
     EXPECT_EQ(charge(child, 100).status(), Status::rate_limited);
-    detail::refund(child, 100);
+    refund(child, 100);
     EXPECT_EQ(charge(parent, 100).status(), Status::rate_limited);
     EXPECT_EQ(failures_of(child, Status::rate_limited), 1U);
     g_now = 2'000;
     EXPECT_EQ(charge(child, 100).status(), Status::ok);
     clear_rate_limit(parent);
     EXPECT_EQ(charge(child, 5'000).status(), Status::ok);
-    detail::refund(child, 1'100 + 5'000);
+    refund(child, 1'100 + 5'000);
     EXPECT_EQ(use_of(parent).live_bytes, 0U);
 }
 
@@ -167,7 +170,7 @@ TEST(Budget, BadOnesChangeNothing) {
     EXPECT_EQ(budget_of(tag).soft_bytes, 10U);
     EXPECT_EQ(budget_of(tag).hard_bytes, 20U);
     EXPECT_EQ(charge(tag, 5).status(), Status::ok);
-    detail::refund(tag, 5);
+    refund(tag, 5);
 }
 
 TEST(Budget, SharesOfATotal) {

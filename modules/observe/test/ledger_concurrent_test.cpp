@@ -18,6 +18,9 @@ namespace {
 detail::Charge charge(Tag tag, std::size_t bytes) {
     return detail::charge(detail::ChargedTag(tag), bytes);
 }
+void refund(Tag tag, std::size_t bytes) {
+    detail::refund(detail::ChargedTag(tag), bytes);
+}
 
 using test::fresh_tag;
 using testing_support::run_workers;
@@ -62,7 +65,7 @@ Outcome churn(std::uint64_t seed, unsigned operations, const std::vector<Tag>& t
         } else {
             const std::size_t at = random.below(static_cast<std::uint32_t>(charges.size()));
             on_charge(-static_cast<std::int64_t>(charges[at].bytes));
-            detail::refund(charges[at].tag, charges[at].bytes);
+            refund(charges[at].tag, charges[at].bytes);
             charges[at] = charges.back();
             charges.pop_back();
         }
@@ -89,7 +92,7 @@ std::size_t sum_within(const std::array<Charges, kThreads>& all, Tag tag) {
 void refund_all(std::array<Charges, kThreads>& all) {
     for (Charges& charges : all) {
         for (const Charge& charge : charges)
-            detail::refund(charge.tag, charge.bytes);
+            refund(charge.tag, charge.bytes);
         charges.clear();
     }
 }
@@ -195,7 +198,7 @@ TEST(LedgerConcurrent, ASmallerBudgetHoldsFromTheMomentItIsSet) {
         EXPECT_LE(use_of(tag).live_bytes, before + (kThreads - 1) * kBytes) << "round " << round;
         EXPECT_EQ(use_of(tag).live_bytes, charged.load() * kBytes);
         for (std::size_t i = 0; i < charged.load(); ++i)
-            detail::refund(tag, kBytes);
+            refund(tag, kBytes);
     }
     EXPECT_EQ(check_ledger(), Status::ok);
 }
@@ -207,7 +210,7 @@ TEST(LedgerConcurrent, ThreadsThatEndLeaveTheirCountsBehind) {
         run_workers(2, [&](std::size_t) {
             ASSERT_EQ(charge(tag, 1'000).status(), Status::ok);
             ASSERT_EQ(charge(tag, 10).status(), Status::ok);
-            detail::refund(tag, 1'000);
+            refund(tag, 1'000);
         });
     }
     EXPECT_EQ(use_of(tag).live_bytes, 2'000U);
@@ -215,7 +218,7 @@ TEST(LedgerConcurrent, ThreadsThatEndLeaveTheirCountsBehind) {
     // Their places are taken over.
     EXPECT_LE(observe_cost().used_bytes, cost + 4 * sizeof(detail::LedgerShard));
     for (int i = 0; i < 200; ++i)
-        detail::refund(tag, 10);
+        refund(tag, 10);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 

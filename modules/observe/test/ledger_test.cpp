@@ -14,6 +14,9 @@ namespace {
 detail::Charge charge(Tag tag, std::size_t bytes) {
     return detail::charge(detail::ChargedTag(tag), bytes);
 }
+void refund(Tag tag, std::size_t bytes) {
+    detail::refund(detail::ChargedTag(tag), bytes);
+}
 
 using test::fresh_tag;
 
@@ -21,7 +24,7 @@ TEST(Ledger, CountsWhatIsChargedAndRefunded) {
     const Tag tag = fresh_tag();
     ASSERT_EQ(charge(tag, 100).status(), Status::ok);
     ASSERT_EQ(charge(tag, 50).status(), Status::ok);
-    detail::refund(tag, 100);
+    refund(tag, 100);
     const TagUse use = use_of(tag);
     EXPECT_EQ(use.live_bytes, 50U);
     EXPECT_EQ(use.live_blocks, 1U);
@@ -30,7 +33,7 @@ TEST(Ledger, CountsWhatIsChargedAndRefunded) {
     EXPECT_EQ(use.frees, 1U);
     EXPECT_EQ(use.allocated_bytes, 150U);
     EXPECT_EQ(use.freed_bytes, 100U);
-    detail::refund(tag, 50);
+    refund(tag, 50);
     EXPECT_EQ(use_of(tag).live_bytes, 0U);
     EXPECT_EQ(use_of(tag).peak_bytes, 150U);
     EXPECT_EQ(check_ledger(), Status::ok);
@@ -49,7 +52,7 @@ TEST(Ledger, PeaksAreExactOnOneThreadWhateverTheCredit) {
         }
         EXPECT_EQ(use_of(tag).peak_bytes, peak);
         for (std::size_t step = 0; step < round * 16; ++step) {
-            detail::refund(tag, 997);
+            refund(tag, 997);
             live -= 997;
         }
         EXPECT_EQ(use_of(tag).live_bytes, live);
@@ -63,7 +66,7 @@ TEST(Ledger, ParentsSumTheirChildrenAndPeakAsTheyDoTogether) {
     const Tag one = fresh_tag(parent);
     const Tag other = fresh_tag(parent);
     ASSERT_EQ(charge(one, 10'000).status(), Status::ok);
-    detail::refund(one, 10'000);
+    refund(one, 10'000);
     ASSERT_EQ(charge(other, 7'000).status(), Status::ok);
     ASSERT_EQ(charge(parent, 500).status(), Status::ok);
     EXPECT_EQ(use_of(parent).live_bytes, 7'500U);
@@ -72,8 +75,8 @@ TEST(Ledger, ParentsSumTheirChildrenAndPeakAsTheyDoTogether) {
     EXPECT_EQ(use_of(parent).peak_bytes, 10'000U);
     EXPECT_EQ(use_of(one).peak_bytes, 10'000U);
     EXPECT_EQ(use_of(other).peak_bytes, 7'000U);
-    detail::refund(other, 7'000);
-    detail::refund(parent, 500);
+    refund(other, 7'000);
+    refund(parent, 500);
     EXPECT_EQ(use_of(parent).live_bytes, 0U);
 }
 
@@ -83,7 +86,7 @@ TEST(Ledger, PeaksBeginAnew) {
     detail::refund_shrinkage(tag, 4'000);
     reset_peaks();
     EXPECT_EQ(use_of(tag).peak_bytes, 1'000U);
-    detail::refund(tag, 1'000);
+    refund(tag, 1'000);
 }
 
 TEST(Ledger, UnchargingLeavesNoTrace) {

@@ -41,8 +41,7 @@ public:
     // Fails as the resource below, and before asking it with budget_exceeded or rate_limited.
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
-        detail::ChargedTag tag = detail::t_current_tag;
-        if (has_tag_) tag = tag_;
+        const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
             return refuse(tag.trailer.tag(), status, size, alignment);
         const detail::Charge charge = detail::charge(tag, size);
@@ -59,12 +58,14 @@ public:
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         if (block.is_null()) [[unlikely]]
             return;
-        const auto trailer = detail::read_trailer(block);
-        if (trailer.is_sampled() || has_observers()) [[unlikely]]
-            return deallocate_specially(block, trailer, alignment);
+        // Most blocks are of the tag that is current. To guess it, instead of reading it off the block, lets
+        // the processor go on before the block's memory is there.
+        const detail::ChargedTag guess = tag_in_force();
+        if (detail::load_trailer(block) != guess.trailer || has_observers()) [[unlikely]]
+            return deallocate_specially(block, alignment);
         upstream_->deallocate(detail::whole_block(block), alignment);
         // Only now is there room for others within the budget.
-        detail::refund(trailer.unsampled_tag(), block.size);
+        detail::refund(guess, block.size);
     }
 
     // A block keeps its tag. While it moves, its bytes count once.
@@ -89,6 +90,12 @@ public:
     [[nodiscard]] Upstream& upstream() const noexcept { return *upstream_; }
 
 private:
+    [[nodiscard]] detail::ChargedTag tag_in_force() const noexcept {
+        detail::ChargedTag tag = detail::t_current_tag;
+        if (has_tag_) tag = tag_;
+        return tag;
+    }
+
     template <auto kFunction>
     [[nodiscard]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
                                                std::size_t alignment) noexcept {
@@ -125,13 +132,13 @@ private:
         announce(&MemoryObserver::on_allocate, tag, block, alignment);
         return block;
     }
-    [[gnu::cold, gnu::noinline]] void deallocate_specially(MemoryBlock block,
-                                                           detail::BlockTrailer::Meaning trailer,
-                                                           std::size_t alignment) noexcept {
-        announce(&MemoryObserver::on_deallocate, trailer.tag(), block, alignment);
+    // Blocks of other tags, those that the profiler saw, and everything while somebody observes.
+    [[gnu::noinline]] void deallocate_specially(MemoryBlock block, std::size_t alignment) noexcept {
+        const auto trailer = detail::read_trailer(block);
+        if (has_observers()) announce(&MemoryObserver::on_deallocate, trailer.tag(), block, alignment);
         if (trailer.is_sampled()) detail::forget_sample(block.data);
         upstream_->deallocate(detail::whole_block(block), alignment);
-        detail::refund(trailer.tag(), block.size);
+        detail::refund(detail::ChargedTag(trailer.tag()), block.size);
     }
     // Memory was charged for and could not be had.
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> give_up(Tag tag, Status status, std::size_t size,

@@ -26,11 +26,6 @@ public:
             return Tag::from_id(static_cast<std::uint16_t>(number_ & (kSampledBit - 1)));
         }
 
-        // Requires: not sampled.
-        [[nodiscard]] constexpr Tag unsampled_tag() const noexcept {
-            return Tag::from_id(static_cast<std::uint16_t>(number_));
-        }
-
     private:
         friend class BlockTrailer;
         constexpr explicit Meaning(std::uint32_t number) noexcept : number_(number) {}
@@ -38,6 +33,7 @@ public:
     };
     [[nodiscard]] constexpr Meaning meaning() const noexcept { return Meaning(word_ * kInverse); }
     [[nodiscard]] constexpr Tag tag() const noexcept { return meaning().tag(); }
+    friend constexpr bool operator==(BlockTrailer, BlockTrailer) noexcept = default;
 
 private:
     static constexpr std::uint32_t kSampledBit = 0x8000;
@@ -60,11 +56,15 @@ inline void write_trailer(MemoryBlock block, BlockTrailer trailer) noexcept {
     std::memcpy(block.data + block.size, &trailer, sizeof trailer);
 }
 
-// Requires: a charged block with the size it was asked for, whose end nobody wrote beyond (assert).
-[[nodiscard]] inline BlockTrailer::Meaning read_trailer(MemoryBlock block) noexcept {
+[[nodiscard]] inline BlockTrailer load_trailer(MemoryBlock block) noexcept {
     BlockTrailer trailer;
     std::memcpy(&trailer, block.data + block.size, sizeof trailer);
-    const BlockTrailer::Meaning meaning = trailer.meaning();
+    return trailer;
+}
+
+// Requires: a charged block with the size it was asked for, whose end nobody wrote beyond (assert).
+[[nodiscard]] inline BlockTrailer::Meaning read_trailer(MemoryBlock block) noexcept {
+    const BlockTrailer::Meaning meaning = load_trailer(block).meaning();
     OURO_ASSERT(meaning.is_sound(),
                 "not a block of a ChargedAllocator with this size, or its end was written over");
     return meaning;

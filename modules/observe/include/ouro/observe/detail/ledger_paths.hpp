@@ -102,16 +102,16 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
 }
 
 // For a block that goes, charged on this thread or another. Requires: a registered tag.
-inline void refund(Tag tag, std::size_t bytes) noexcept {
+inline void refund(ChargedTag tag, std::size_t bytes) noexcept {
     LedgerShard* const shard = t_shard;
     if (shard == nullptr) [[unlikely]]
-        return refund_slow(tag, bytes);
-    LedgerCell& cell = cell_at(*shard, offsetof(LedgerShard, cells) + tag.id() * sizeof(LedgerCell));
+        return refund_slow(tag.trailer.tag(), bytes);
+    LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t allowance =
         cell.allowance.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
     const std::int64_t lead = allowance - cell.allocated.load(std::memory_order_relaxed);
     if (lead > cell.ceiling.load(std::memory_order_relaxed)) [[unlikely]]
-        return refund_slow(tag, bytes);
+        return refund_slow(tag.trailer.tag(), bytes);
     cell.allowance.store(allowance, std::memory_order_relaxed);
     add_to(cell.frees, 1U);
 }
