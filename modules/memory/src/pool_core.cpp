@@ -177,6 +177,7 @@ void PoolCore::refill() noexcept {
 // Moves the `count` blocks freed longest ago to the list.
 void PoolCore::spill(std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
+        OURO_ASSERT(owns(magazine_[i]), "a block was freed that is none of the pool");
         annotate::permit({magazine_[i], sizeof(Node)});
         books_.list = ::new (magazine_[i]) Node{books_.list};
     }
@@ -195,7 +196,7 @@ void PoolCore::give_back_slow(std::byte* block) noexcept {
 }
 
 void PoolCore::give_back_remotely(std::byte* block) noexcept {
-    OURO_DEBUG_ASSERT(owns(block), "this is no block of the pool");
+    OURO_ASSERT(owns(block), "this is no block of the pool");
     annotate::freed(range_.whole().data, {block, block_bytes_});
     annotate::permit({block, sizeof(Node)});
     // Counted first: the owner never sees more blocks than were counted.

@@ -249,6 +249,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
                                                        std::size_t alignment) noexcept {
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
+    OURO_ASSERT(owns(block.data), "not a block of this heap");
     const unsigned before = detail::class_for(block.size, alignment);
     if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
     if (before != detail::kClassCount) return MemoryBlock{block.data, detail::kClassBytes[before]};

@@ -64,6 +64,8 @@ public:
         return allocate_slow(size, alignment);
     }
 
+    // Requires: a block of this heap, with its size and alignment; or null. Without asserts, a small one of
+    // another heap is noticed by check(), and else not for certain; a large one at once.
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         note_freed(block, alignment);
         if (block.size - 1 < detail::kLargestClassBytes && is_plain(alignment)) [[likely]] {
