@@ -9,7 +9,7 @@ namespace ouro {
 namespace {
 
 std::atomic<MemoryErrorHandler> current_handler{print_and_abort};
-std::atomic<CallSiteDescriber> current_describer{nullptr};
+std::atomic<CallSiteDescriber> current_describer{locate_call_site};
 
 // "3 bytes behind its end": where an address lies, seen from a block.
 void add_place(ErrorText& text, const void* address, MemoryBlock block) noexcept {
@@ -121,7 +121,7 @@ void print_call_sites(std::string_view title, const CallSites& sites) noexcept {
             // Written first, because looking up names after a fault may fail in its turn.
             text.flush();
             describer(frame, std::span<char>(name));
-            text.add(" ").add(name);
+            if (name[0] != '\0') text.add(" ").add(name);
         }
         text.add("\n");
     }
