@@ -32,6 +32,7 @@ struct MemoryErrorReport {
     const void* address = nullptr;
     // The block it is about, as it was asked for; null when no block is known there.
     MemoryBlock block{};
+    // 0 where it is not known, or where leaked blocks from one place differ in it.
     std::size_t alignment = 0;
     // What the caller said instead, for a wrong size or alignment.
     MemoryBlock said_block{};
