@@ -94,10 +94,10 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& optio
 }
 
 Expected<SmallObjectAllocator> SmallObjectAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
-                                                               const char* name) noexcept {
+                                                               const char* name, Tag tag) noexcept {
     const auto region = upstream.allocate(bytes, kDefaultAlignment);
     if (!region) return region.status();
-    auto heap = create_in(*region, name);
+    auto heap = create_in(*region, name, tag);
     if (heap) {
         heap->upstream_ = &upstream;
     } else {
@@ -106,13 +106,14 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create_on(MemoryResource& u
     return heap;
 }
 
-Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock region,
-                                                               const char* name) noexcept {
+Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock region, const char* name,
+                                                               Tag tag) noexcept {
     if (region.is_null()) return Status::bad_argument;
     const auto plan = plan_region(region, sizeof(Listing));
     if (!plan) return plan.status();
     Parts parts;
     parts.name = name;
+    parts.tag = tag;
     parts.region = region;
     parts.layout = plan->layout;
     parts.memory = {.metadata = plan->metadata, .units = plan->units, .grows = false};

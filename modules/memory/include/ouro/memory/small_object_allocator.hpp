@@ -40,11 +40,13 @@ public:
     // max_bytes has no room for anything.
     [[nodiscard]] static Expected<SmallObjectAllocator> create(const Options& options) noexcept;
     // In one block of another resource, which must live longer: no other memory is ever used.
-    [[nodiscard]] static Expected<SmallObjectAllocator> create_on(
-        MemoryResource& upstream, std::size_t bytes, const char* name = "small objects") noexcept;
+    [[nodiscard]] static Expected<SmallObjectAllocator> create_on(MemoryResource& upstream, std::size_t bytes,
+                                                                  const char* name = "small objects",
+                                                                  Tag tag = {}) noexcept;
     // In a region of the caller, which must stay: no other memory is ever used.
-    [[nodiscard]] static Expected<SmallObjectAllocator> create_in(
-        MemoryBlock region, const char* name = "small objects") noexcept;
+    [[nodiscard]] static Expected<SmallObjectAllocator> create_in(MemoryBlock region,
+                                                                  const char* name = "small objects",
+                                                                  Tag tag = {}) noexcept;
 
     SmallObjectAllocator(SmallObjectAllocator&& other) noexcept;
     SmallObjectAllocator& operator=(SmallObjectAllocator&& other) noexcept;
