@@ -177,7 +177,6 @@ void PoolCore::refill() noexcept {
 // Moves the `count` blocks freed longest ago to the list.
 void PoolCore::spill(std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
-        OURO_ASSERT(owns(magazine_[i]), "a block was freed that is none of the pool");
         annotate::permit({magazine_[i], sizeof(Node)});
         books_.list = ::new (magazine_[i]) Node{books_.list};
     }

@@ -3,7 +3,6 @@
 #include <ouro/memory/two_ended_stack.hpp>
 
 #include <thread>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -31,24 +30,14 @@ TEST(PoolDeath, AnObjectThatIsGoneIsNotDestroyedAgain) {
     EXPECT_DEATH(pool->destroy(*object), "no such object");
 }
 
-// In every build: at once on another thread, and when it leaves the magazine on the owner's.
-TEST(PoolDeath, ABlockOfAnotherPoolIsCaught) {
+// In every build.
+TEST(PoolDeath, ABlockOfAnotherPoolIsCaughtOnAnotherThread) {
     auto pool = ouro::PoolAllocator::create({.block_bytes = 64, .max_blocks = 1000});
     auto other = ouro::PoolAllocator::create({.block_bytes = 64, .max_blocks = 1000});
     ASSERT_TRUE(pool && other);
     const auto foreign = other->allocate_block();
     ASSERT_TRUE(foreign);
     EXPECT_DEATH(std::thread([&] { pool->deallocate(*foreign); }).join(), "no block of the pool");
-    std::vector<ouro::MemoryBlock> blocks;
-    for (int i = 0; i < 1000; ++i)
-        blocks.push_back(*pool->allocate_block());
-    EXPECT_DEATH(
-        {
-            pool->deallocate(*foreign);
-            for (const ouro::MemoryBlock block : blocks)
-                pool->deallocate(block);
-        },
-        "of the pool");
 }
 
 #if OURO_ASSERT_LEVEL >= 2

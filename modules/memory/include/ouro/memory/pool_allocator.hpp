@@ -71,8 +71,7 @@ public:
         return core_.take();
     }
     // Requires: a block of this pool that is in use. Without asserts, one of another pool is noticed on other
-    // threads at once, and on the owner's when it leaves the magazine or check() is called: until then it may
-    // be handed out.
+    // threads at once, and on the owner's by check() only.
     void deallocate_block(void* block) noexcept {
         if (is_owner()) [[likely]]
             return core_.give_back(static_cast<std::byte*>(block));
