@@ -9,7 +9,7 @@
 namespace {
 
 TEST(AnnotationHeaders, GoTogetherWhenOursComeAfter) {
-    alignas(64) std::byte bytes[64];
+    alignas(64) std::byte bytes[64] = {};
     ouro::annotate::forbid({bytes, sizeof(bytes)});
     EXPECT_EQ(__asan_address_is_poisoned(bytes), 1);
     ouro::annotate::permit({bytes, sizeof(bytes)});
