@@ -6,6 +6,7 @@
 #include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/detail/sampling.hpp>
+#include <ouro/observe/detail/slow_path_timer.hpp>
 #include <ouro/observe/observing.hpp>
 #include <ouro/observe/tag_scope.hpp>
 
@@ -42,23 +43,11 @@ public:
     // Fails as the resource below, and before asking it with budget_exceeded or rate_limited.
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
-        detail::BlockTrailer trailer = has_tag_ ? trailer_ : detail::t_current_trailer;
-        const Tag tag = trailer.tag();
-        Status status = check_allocation(size, alignment);
-        if (status == Status::ok) [[likely]]
-            status = detail::charge(tag, size);
-        if (status != Status::ok) [[unlikely]]
-            return refuse(tag, status, size, alignment);
-        const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
-        if (!given) [[unlikely]]
-            return give_up(tag, given.status(), size, alignment);
-        const MemoryBlock block{given->data, size};
-        if (detail::is_sample_due(size)) [[unlikely]]
-            trailer = detail::sample_allocation(block, trailer);
-        detail::write_trailer(block, trailer);
-        if (has_observers()) [[unlikely]]
-            announce(&MemoryObserver::on_allocate, tag, block, alignment);
-        return block;
+        const detail::BlockTrailer trailer = has_tag_ ? trailer_ : detail::t_current_trailer;
+        if (check_allocation(size, alignment) != Status::ok || !detail::charge_credit(trailer.tag(), size))
+            [[unlikely]]
+            return allocate_slow(trailer, size, alignment);
+        return take(trailer, size, alignment);
     }
 
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
@@ -96,6 +85,33 @@ public:
     [[nodiscard]] Upstream& upstream() const noexcept { return *upstream_; }
 
 private:
+    // Memory for what was charged.
+    [[nodiscard]] Expected<MemoryBlock> take(detail::BlockTrailer trailer, std::size_t size,
+                                             std::size_t alignment) noexcept {
+        const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
+        if (!given) [[unlikely]]
+            return give_up(trailer.tag(), given.status(), size, alignment);
+        const MemoryBlock block{given->data, size};
+        if (detail::is_sample_due(size)) [[unlikely]]
+            trailer = detail::sample_allocation(block, trailer);
+        detail::write_trailer(block, trailer);
+        if (has_observers()) [[unlikely]]
+            announce(&MemoryObserver::on_allocate, trailer.tag(), block, alignment);
+        return block;
+    }
+
+    // Without credit: worth the time of measuring how long it takes.
+    [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> allocate_slow(detail::BlockTrailer trailer,
+                                                                     std::size_t size,
+                                                                     std::size_t alignment) noexcept {
+        Status status = check_allocation(size, alignment);
+        if (status != Status::ok) return refuse(trailer.tag(), status, size, alignment);
+        const detail::SlowPathTimer timer;
+        status = detail::charge_slow(trailer.tag(), size, 1);
+        if (status != Status::ok) return refuse(trailer.tag(), status, size, alignment);
+        return take(trailer, size, alignment);
+    }
+
     template <auto kFunction>
     [[nodiscard]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
                                                std::size_t alignment) noexcept {

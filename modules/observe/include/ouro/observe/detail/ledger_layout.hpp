@@ -54,6 +54,9 @@ struct alignas(4096) LedgerShard {
     std::atomic<std::int64_t> until_sample;
     // The profiler's, of the owning thread.
     std::atomic<std::uint64_t> random_state;
+    // Allocations that did not come from credit, and their time.
+    std::atomic<std::uint64_t> slow_allocations;
+    std::atomic<std::uint64_t> slow_ns;
     std::array<LedgerCell, kMaxTags> cells;
 };
 

@@ -33,12 +33,11 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     sum.store(sum.load(std::memory_order_relaxed) + static_cast<Number>(amount), std::memory_order_relaxed);
 }
 
-// ok, budget_exceeded or rate_limited; counted as a failure of the tag then. `blocks` is zero for the growth
-// of a block. Requires: a registered tag.
-[[nodiscard]] inline Status charge(Tag tag, std::size_t bytes, std::uint64_t blocks = 1) noexcept {
+// False, and nothing has happened, when the thread's credit does not suffice. Requires: a registered tag.
+[[nodiscard]] inline bool charge_credit(Tag tag, std::size_t bytes, std::uint64_t blocks = 1) noexcept {
     LedgerShard* const shard = t_shard;
     if (shard == nullptr) [[unlikely]]
-        return charge_slow(tag, bytes, blocks);
+        return false;
     LedgerCell& cell = shard->cells[tag.id()];
     enter_shard(*shard);
     const std::int64_t allocated =
@@ -48,13 +47,21 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     const bool is_plain = static_cast<std::ptrdiff_t>(bytes) >= 0;
     if (!is_plain || left < cell.floor.load(std::memory_order_relaxed)) [[unlikely]] {
         leave_shard(*shard);
-        return charge_slow(tag, bytes, blocks);
+        return false;
     }
     cell.allocated.store(allocated, std::memory_order_relaxed);
     if (left < cell.least.load(std::memory_order_relaxed)) cell.least.store(left, std::memory_order_relaxed);
     add_to(cell.allocations, blocks);
     leave_shard(*shard);
-    return Status::ok;
+    return true;
+}
+
+// ok, budget_exceeded or rate_limited; counted as a failure of the tag then. `blocks` is zero for the growth
+// of a block. Requires: a registered tag.
+[[nodiscard]] inline Status charge(Tag tag, std::size_t bytes, std::uint64_t blocks = 1) noexcept {
+    if (charge_credit(tag, bytes, blocks)) [[likely]]
+        return Status::ok;
+    return charge_slow(tag, bytes, blocks);
 }
 
 // What was charged before, on this thread or another.
