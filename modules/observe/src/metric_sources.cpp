@@ -52,9 +52,9 @@ bool is_running(std::uint64_t number) noexcept {
 }  // namespace
 
 const MetricValue* SourceMetrics::find(std::string_view key) const noexcept {
-    const auto* const end = values.begin() + count;
-    const auto* const found =
-        std::find_if(values.begin(), end, [&](const MetricValue& value) { return value.key() == key; });
+    const MetricValue* const end = values.data() + count;
+    const MetricValue* const found =
+        std::find_if(values.data(), end, [&](const MetricValue& value) { return value.key() == key; });
     return found == end ? nullptr : found;
 }
 

@@ -71,9 +71,9 @@ std::int64_t MetricsSnapshot::untracked_bytes() const noexcept {
 }
 
 const SourceMetrics* MetricsSnapshot::find_source(std::string_view name) const noexcept {
-    const auto* const end = sources.begin() + source_count;
-    const auto* const found = std::find_if(
-        sources.begin(), end, [&](const SourceMetrics& source) { return source.name() == name; });
+    const SourceMetrics* const end = sources.data() + source_count;
+    const SourceMetrics* const found = std::find_if(
+        sources.data(), end, [&](const SourceMetrics& source) { return source.name() == name; });
     return found == end ? nullptr : found;
 }
 

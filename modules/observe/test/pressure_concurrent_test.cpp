@@ -2,9 +2,11 @@
 #include "workers.hpp"
 
 #include <ouro/base/random.hpp>
+#include <ouro/observe/metrics.hpp>
 #include <ouro/os/futex.hpp>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 
 namespace ouro {
@@ -138,7 +140,7 @@ TEST_F(PressureConcurrent, RemovingWaitsForAHandlerOnAnotherThread) {
             EXPECT_TRUE(is_over.load());
         } else {
             // The remover is likely to wait by now; it is right in either case.
-            for (int i = 0; i < 100; ++i)
+            for (int i = 0; i < 10; ++i)
                 os::yield_thread();
             go_on.reach(1);
         }
@@ -174,7 +176,8 @@ TEST_F(PressureConcurrent, OfSeveralPollersOneRunsTheHandlers) {
         most_inside.store(std::max(most_inside.load(), inside.fetch_add(1) + 1));
         const std::size_t bytes = held.exchange(0);
         if (bytes != 0) detail::refund(tag_, bytes);
-        os::yield_thread();
+        for (int i = 0; i < 100; ++i)
+            os::spin_pause();
         inside.fetch_sub(1);
         return bytes;
     });
@@ -240,6 +243,46 @@ TEST_F(PressureConcurrent, AllOfItAtOnceHarmsNothing) {
     EXPECT_EQ(use_of(tag_).live_bytes, held.load());
     if (held.load() != 0) detail::refund(tag_, held.load());
     EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+struct Told {
+    std::atomic<bool> is_alive{true};
+    std::atomic<std::uint64_t> calls{0};
+};
+
+// A source is not called any more once it was removed, whoever takes metrics.
+TEST(MetricsConcurrent, SourcesComeAndGoWhileOthersTakeMetrics) {
+    std::atomic<std::size_t> working{2};
+    std::atomic<std::uint64_t> calls{0};
+    run_workers(4, [&](std::size_t number) {
+        if (number >= 2) {
+            const auto metrics = std::make_unique<MetricsSnapshot>();
+            while (working.load() != 0)
+                take_metrics(*metrics);
+            return;
+        }
+        for (int i = 0; i < 300; ++i) {
+            Told told;
+            const auto id = add_metric_source(
+                "told",
+                [](void* context, MetricWriter& writer) noexcept {
+                    auto& self = *static_cast<Told*>(context);
+                    EXPECT_TRUE(self.is_alive.load());
+                    writer.add_total("calls", self.calls.fetch_add(1));
+                },
+                &told);
+            ASSERT_TRUE(id);
+            if (i % 10 == 0) {
+                while (told.calls.load() == 0)
+                    os::yield_thread();
+            }
+            ASSERT_TRUE(remove_metric_source(*id));
+            told.is_alive.store(false);
+            calls.fetch_add(told.calls.load());
+        }
+        working.fetch_sub(1);
+    });
+    EXPECT_GE(calls.load(), 60U);
 }
 
 }  // namespace
