@@ -89,7 +89,7 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
 
 // Credit for at least the bytes, or the tag whose budget is in the way.
 Reservation grant(Ledger& ledger, Tag tag, std::int64_t bytes, std::int64_t& granted) noexcept {
-    const std::int64_t spare = spare_credit(ledger, tag);
+    const std::int64_t spare = spare_credit(ledger, tag, bytes);
     granted = bytes + spare;
     Reservation result = reserve_bytes(ledger, tag, granted);
     if (result.is_granted || spare == 0) return result;
@@ -191,6 +191,10 @@ void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
 
 Charge sampled_charge() noexcept {
     return Charge::sampled();
+}
+
+Charge deferred_charge() noexcept {
+    return Charge::deferred();
 }
 
 Charge charge_slow(Tag tag, std::size_t bytes) noexcept {

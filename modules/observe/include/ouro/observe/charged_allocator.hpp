@@ -6,6 +6,7 @@
 #include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/detail/sampling.hpp>
+#include <ouro/observe/detail/slow_path_timer.hpp>
 #include <ouro/observe/observing.hpp>
 #include <ouro/observe/tag_scope.hpp>
 
@@ -44,7 +45,7 @@ public:
         const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
             return refuse(tag.trailer.tag(), status, size, alignment);
-        const detail::Charge charge = detail::charge(tag, size);
+        const detail::Charge charge = detail::charge_credit(tag, size);
         if (!charge.is_plain() || has_observers()) [[unlikely]]
             return allocate_specially(charge, tag.trailer.tag(), size, alignment);
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
@@ -119,11 +120,19 @@ private:
         return changed;
     }
 
-    // What was not charged for, what the profiler wants to see, and everything while somebody observes.
+    // Without credit: worth the time of measuring how long it takes.
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> allocate_specially(detail::Charge charge, Tag tag,
                                                                           std::size_t size,
                                                                           std::size_t alignment) noexcept {
+        if (!charge.is_deferred()) return take_special(charge, tag, size, alignment);
+        const detail::SlowPathTimer timer;
+        charge = detail::charge_slow(tag, size);
         if (charge.status() != Status::ok) return refuse(tag, charge.status(), size, alignment);
+        return take_special(charge, tag, size, alignment);
+    }
+    // For what the profiler wants to see, and for everything while somebody observes.
+    [[nodiscard]] Expected<MemoryBlock> take_special(detail::Charge charge, Tag tag, std::size_t size,
+                                                     std::size_t alignment) noexcept {
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) return give_up(tag, given.status(), size, alignment);
         const MemoryBlock block{given->data, size};

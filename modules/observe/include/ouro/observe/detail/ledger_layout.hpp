@@ -60,6 +60,9 @@ struct alignas(4096) LedgerShard {
     std::atomic<std::uint32_t> is_owned;
     // The profiler's, of the owning thread.
     std::atomic<std::uint64_t> random_state;
+    // Allocations that did not come from credit, and their time.
+    std::atomic<std::uint64_t> slow_allocations;
+    std::atomic<std::uint64_t> slow_ns;
     std::array<LedgerCell, kMaxTags> cells;
     std::array<LedgerSlowCell, kMaxTags> slow_cells;
 
@@ -82,7 +85,7 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::int64_t> peak;
     std::atomic<std::int64_t> hard;
     std::atomic<std::int64_t> soft;
-    // Where somebody wants to know, when it was reached, and how far one must be below to be told again.
+    // Where somebody wants to know that so much is in use, and when it was reached: zero until then.
     std::atomic<std::int64_t> alarm;
     std::atomic<std::uint64_t> alarm_ns;
     std::atomic<std::uint32_t> is_over_soft;
