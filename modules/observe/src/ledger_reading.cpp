@@ -1,5 +1,7 @@
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
+#include "profile_tables.hpp"
+#include "timeline_ring.hpp"
 
 #include <ouro/observe/ledger.hpp>
 
@@ -134,6 +136,7 @@ ObserveCost observe_cost() noexcept {
     const std::size_t tags = tag_count();
     return {.reserved_bytes = sizeof(detail::ObserveImage),
             .used_bytes = sizeof(detail::ImageHeader) + sizeof(detail::EventRing) +
+                          detail::used_bytes_of(image->profile) + detail::used_bytes_of(image->timeline) +
                           tags * sizeof(LedgerAccount) +
                           shards * (offsetof(LedgerShard, cells) + tags * sizeof(LedgerCell))};
 }

@@ -54,7 +54,7 @@ public:
             return give_up(tag, given.status(), size, alignment);
         const MemoryBlock block{given->data, size};
         if (detail::is_sample_due(size)) [[unlikely]]
-            trailer = detail::sample_allocation(block, trailer);
+            trailer = detail::sample_allocation(block, trailer, size);
         detail::write_trailer(block, trailer);
         if (has_observers()) [[unlikely]]
             announce(&MemoryObserver::on_allocate, tag, block, alignment);
@@ -99,7 +99,7 @@ private:
     template <auto kFunction>
     [[nodiscard]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
                                                std::size_t alignment) noexcept {
-        const detail::BlockTrailer trailer = detail::read_trailer(block);
+        detail::BlockTrailer trailer = detail::read_trailer(block);
         const Tag tag = trailer.tag();
         const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
         Status status = check_allocation(new_size, alignment);
@@ -113,7 +113,11 @@ private:
         }
         if (new_size < block.size) detail::refund(tag, block.size - new_size, 0);
         const MemoryBlock changed{given->data, new_size};
-        if (trailer.is_sampled()) detail::move_sample(block.data, changed);
+        if (trailer.is_sampled()) {
+            detail::move_sample(block.data, changed);
+        } else if (growth != 0 && detail::is_sample_due(growth)) {
+            trailer = detail::sample_allocation(changed, trailer, growth);
+        }
         detail::write_trailer(changed, trailer);
         if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
         return changed;

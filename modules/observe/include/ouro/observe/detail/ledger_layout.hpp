@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/tag.hpp>
+#include <ouro/observe/detail/sample_clock.hpp>
 
 #include <array>
 #include <atomic>
@@ -50,10 +51,8 @@ struct alignas(4096) LedgerShard {
     std::atomic<std::uint32_t> busy;
     // One while a thread owns it.
     std::atomic<std::uint32_t> is_owned;
-    // Bytes until the next allocation to sample; falls below zero then.
-    std::atomic<std::int64_t> until_sample;
-    // The profiler's, of the owning thread.
-    std::atomic<std::uint64_t> random_state;
+    // Of the owning thread.
+    SampleClock samples;
     std::array<LedgerCell, kMaxTags> cells;
 };
 

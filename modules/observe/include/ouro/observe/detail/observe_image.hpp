@@ -2,6 +2,8 @@
 
 #include <ouro/observe/detail/event_ring.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/observe/detail/profile_layout.hpp>
+#include <ouro/observe/detail/timeline_layout.hpp>
 
 #include <array>
 #include <cstdint>
@@ -25,6 +27,8 @@ struct ImageHeader {
 struct ObserveImage {
     ImageHeader header;
     EventRing events;
+    Profile profile;
+    TimelineRing timeline;
     Ledger ledger;
 };
 
