@@ -168,14 +168,15 @@ std::size_t sampled_size(const void* block) noexcept {
     return sample != nullptr ? static_cast<std::size_t>(sample->bytes) : 0;
 }
 
-bool forget_sampled_block(const void* block, const SampleClock& clock) noexcept {
+std::size_t forget_sampled_block(const void* block, const SampleClock& clock) noexcept {
     const ProfileScope profile;
     LiveSample* const sample = profile ? find_sample(*profile, number_of(block)) : nullptr;
-    if (sample == nullptr) return false;
+    if (sample == nullptr) return 0;
     if (was_temporary(*profile, *sample, clock))
         add_to_sum(profile->sites[sample->site].temporary, weighted_bytes(*sample), sample->weight);
+    const std::uint64_t bytes = sample->bytes;
     end_sample(*profile, *sample);
-    return true;
+    return static_cast<std::size_t>(bytes);
 }
 
 bool is_shared_sample_due(std::size_t bytes) noexcept {

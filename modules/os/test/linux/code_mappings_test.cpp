@@ -13,8 +13,8 @@ using ouro::os::for_each_code_mapping;
 
 struct Found {
     std::uint64_t address = 0;
-    CodeMapping mapping;
-    std::string path;
+    CodeMapping mapping = {};
+    std::string path = {};
     std::uint64_t last_end = 0;
     int visits = 0;
     bool is_ascending = true;

@@ -58,7 +58,7 @@ struct SampledBlock {
 
 // The bytes that a sampled block was recorded with; zero for all others.
 [[nodiscard]] std::size_t sampled_size(const void* block) noexcept;
-// The clock is the calling thread's. False when the block was not sampled.
-bool forget_sampled_block(const void* block, const SampleClock& clock) noexcept;
+// The same, and the block is not known any more. The clock is the calling thread's.
+std::size_t forget_sampled_block(const void* block, const SampleClock& clock) noexcept;
 
 }  // namespace ouro::detail
