@@ -1,5 +1,7 @@
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
+#include "profile_tables.hpp"
+#include "timeline_ring.hpp"
 
 #include <ouro/observe/ledger.hpp>
 
@@ -166,7 +168,8 @@ ObserveCost observe_cost() noexcept {
     const std::size_t tags = tag_count();
     return {.reserved_bytes = sizeof(detail::ObserveImage),
             .used_bytes = sizeof(detail::ImageHeader) + sizeof(detail::EventRing) +
-                          sizeof(detail::PressureImage) + tags * sizeof(LedgerAccount) +
+                          sizeof(detail::PressureImage) + detail::used_bytes_of(image->profile) +
+                          detail::used_bytes_of(image->timeline) + tags * sizeof(LedgerAccount) +
                           shards * (offsetof(LedgerShard, cells) +
                                     tags * (sizeof(LedgerCell) + sizeof(detail::LedgerSlowCell)))};
 }

@@ -114,8 +114,13 @@ private:
         }
         if (new_size < block.size) detail::refund_shrinkage(tag, block.size - new_size);
         const MemoryBlock changed{given->data, new_size};
-        if (trailer.is_sampled()) detail::move_sample(block.data, changed);
-        detail::write_trailer(changed, detail::BlockTrailer(tag, trailer.is_sampled()));
+        bool is_sampled = trailer.is_sampled();
+        if (is_sampled) {
+            detail::move_sample(block.data, changed);
+        } else if (growth != 0 && detail::is_sample_due(growth)) {
+            is_sampled = detail::sample_allocation(changed, tag, growth);
+        }
+        detail::write_trailer(changed, detail::BlockTrailer(tag, is_sampled));
         if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
         return changed;
     }
@@ -124,19 +129,19 @@ private:
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> allocate_specially(detail::Charge charge, Tag tag,
                                                                           std::size_t size,
                                                                           std::size_t alignment) noexcept {
-        if (!charge.is_deferred()) return take_special(charge, tag, size, alignment);
+        if (!charge.is_deferred()) return take_special(charge.is_sampled(), tag, size, alignment);
         const detail::SlowPathTimer timer;
-        charge = detail::charge_slow(tag, size);
-        if (charge.status() != Status::ok) return refuse(tag, charge.status(), size, alignment);
-        return take_special(charge, tag, size, alignment);
+        const Status status = detail::charge_slow(tag, size);
+        if (status != Status::ok) return refuse(tag, status, size, alignment);
+        return take_special(detail::is_sample_due(size), tag, size, alignment);
     }
     // For what the profiler wants to see, and for everything while somebody observes.
-    [[nodiscard]] Expected<MemoryBlock> take_special(detail::Charge charge, Tag tag, std::size_t size,
+    [[nodiscard]] Expected<MemoryBlock> take_special(bool is_sample, Tag tag, std::size_t size,
                                                      std::size_t alignment) noexcept {
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) return give_up(tag, given.status(), size, alignment);
         const MemoryBlock block{given->data, size};
-        const bool is_sampled = charge.is_sampled() && detail::sample_allocation(block, tag);
+        const bool is_sampled = is_sample && detail::sample_allocation(block, tag, size);
         detail::write_trailer(block, detail::BlockTrailer(tag, is_sampled));
         announce(&MemoryObserver::on_allocate, tag, block, alignment);
         return block;

@@ -4,6 +4,7 @@
 #include <ouro/memory/tag.hpp>
 #include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/observe/detail/sample_clock.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -64,7 +65,7 @@ private:
 // Out of line, so that the way of the others is straight.
 [[gnu::cold, gnu::noinline]] Charge sampled_charge() noexcept;
 [[gnu::cold, gnu::noinline]] Charge deferred_charge() noexcept;
-[[gnu::cold, gnu::noinline]] Charge charge_slow(Tag tag, std::size_t bytes) noexcept;
+[[gnu::cold, gnu::noinline]] Status charge_slow(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold, gnu::noinline]] void refund_slow(Tag tag, std::size_t bytes) noexcept;
 
 // Between taking something and looking whether it may be taken. The compiler keeps the order; the processor
@@ -98,7 +99,7 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     }
     if (lead < cell.least.load(std::memory_order_relaxed)) cell.least.store(lead, std::memory_order_relaxed);
     add_to(cell.allocations, 1U);
-    if (allocated > cell.sample_at.load(std::memory_order_relaxed)) [[unlikely]]
+    if (count_down(shard->samples, bytes)) [[unlikely]]
         return sampled_charge();
     return {};
 }
@@ -107,7 +108,7 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
 // failures of the tag.
 [[nodiscard]] inline Charge charge(ChargedTag tag, std::size_t bytes) noexcept {
     const Charge charge = charge_credit(tag, bytes);
-    return charge.is_deferred() ? charge_slow(tag.trailer.tag(), bytes) : charge;
+    return charge.is_deferred() ? Charge(charge_slow(tag.trailer.tag(), bytes)) : charge;
 }
 
 // For a block that goes, charged on this thread or another. Requires: a registered tag.
