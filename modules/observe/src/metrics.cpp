@@ -72,8 +72,8 @@ std::int64_t MetricsSnapshot::untracked_bytes() const noexcept {
 
 const SourceMetrics* MetricsSnapshot::find_source(std::string_view name) const noexcept {
     const SourceMetrics* const end = sources.data() + source_count;
-    const SourceMetrics* const found = std::find_if(
-        sources.data(), end, [&](const SourceMetrics& source) { return source.name() == name; });
+    const SourceMetrics* const found =
+        std::find_if(sources.data(), end, [&](const SourceMetrics& source) { return source.name() == name; });
     return found == end ? nullptr : found;
 }
 
