@@ -52,7 +52,9 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
               .taken = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.taken_offset),
               .dirty = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.dirty_offset),
               .usable_units = memory.grows ? 0 : layout.units},
-             memory.grows ? commit_units : nullptr, this),
+             {.make_usable = memory.grows ? commit_units : nullptr,
+              .has_grown = memory.on_growth != nullptr ? tell_growth : nullptr,
+              .context = this}),
       slabs_(reinterpret_cast<Slab*>(memory.metadata.data + layout.slabs_offset)),
       bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
@@ -67,8 +69,12 @@ Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t
     auto committed = commit_pages_of(self.slabs_ + first, self.slabs_ + end);
     if (committed) committed = commit_pages_of(self.bitmaps_ + first, self.bitmaps_ + end);
     if (committed) committed = os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
-    if (committed && self.on_growth_ != nullptr) self.on_growth_(self.growth_context_);
     return committed;
+}
+
+void HeapCore::tell_growth(void* core) noexcept {
+    const HeapCore& self = *static_cast<HeapCore*>(core);
+    self.on_growth_(self.growth_context_);
 }
 
 Expected<ThreadHeap*> HeapCore::heap_of_this_thread() noexcept {

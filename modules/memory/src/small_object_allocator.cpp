@@ -14,22 +14,25 @@ using detail::HeapCore;
 using detail::UnitKind;
 using detail::UnitMap;
 
-// The heap's entry in the registry of blocks, behind the core: brought up to date by whichever thread grows,
-// and left as it is by one that comes meanwhile.
+// The heap's entry in the registry of blocks, behind the core: brought up to date by every thread that grows.
 struct SmallObjectAllocator::Listing {
     explicit Listing(const BlockDescription& description) noexcept : registration(description) {}
 
+    // Whoever writes looks again afterwards, so that what was written last is what is true.
     static void update(void* listing) noexcept {
         auto& self = *static_cast<Listing*>(listing);
-        if (self.is_updating.exchange(true, std::memory_order_acquire)) return;
         const HeapCore& core = *self.core;
-        self.registration.update_silently(core.units().usable_units() * UnitMap::kUnitBytes,
-                                          core.taken_bytes(), core.peak_bytes());
-        self.is_updating.store(false, std::memory_order_release);
+        std::size_t written = 0;
+        while (written != core.units().usable_units()) {
+            written = core.units().usable_units();
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+            self.registration.update_silently(written * UnitMap::kUnitBytes, core.taken_bytes(),
+                                              core.peak_bytes());
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+        }
     }
 
     const HeapCore* core = nullptr;
-    std::atomic<bool> is_updating = false;
     BlockRegistration registration;
 };
 

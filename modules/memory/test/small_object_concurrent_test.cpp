@@ -309,4 +309,31 @@ TEST(SmallObjectConcurrent, AFullRegionIsAStatusForAllThreads) {
     EXPECT_EQ(heap.check(), Status::ok);
 }
 
+// What one thread's purge holds for a moment is not missing for another: the two never have more than the
+// heap holds.
+TEST(SmallObjectConcurrent, NothingFailsBesideAPurge) {
+    constexpr std::size_t kUnits = 64;
+    constexpr std::size_t kUnitBytes = std::size_t{64} << 10;
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kUnits * kUnitBytes, .purge_threshold_bytes = 0});
+    heap.deallocate(*heap.allocate(kUnits * kUnitBytes));
+    std::atomic<int> failures = 0;
+    auto work = [&] {
+        for (int round = 0; round < 2000; ++round) {
+            const auto block = heap.allocate(kUnits / 2 * kUnitBytes);
+            if (!block) {
+                ++failures;
+                continue;
+            }
+            block->data[0] = std::byte{1};
+            heap.deallocate(*block);
+        }
+    };
+    auto first = start(work);
+    auto second = start(work);
+    first.join();
+    second.join();
+    EXPECT_EQ(failures.load(), 0);
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
 }  // namespace

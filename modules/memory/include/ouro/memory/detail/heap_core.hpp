@@ -144,6 +144,7 @@ public:
 
 private:
     [[nodiscard]] static Expected<void> commit_units(void* core, std::size_t first, std::size_t end) noexcept;
+    static void tell_growth(void* core) noexcept;
     [[nodiscard]] ThreadHeap* adopt_heap(std::uint64_t thread_id) noexcept;
     [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
