@@ -18,7 +18,7 @@ constexpr unsigned kMostPurged = 16;
 // How long to wait for what a purge holds: returning it takes some microseconds, longer only if its thread is
 // stopped. To grow costs memory, to fail may cost the program.
 constexpr std::uint64_t kPatienceToGrowNs = 100'000;
-constexpr std::uint64_t kPatienceToFailNs = 50'000'000;
+constexpr std::uint64_t kPatienceToFailNs = 200'000'000;
 
 // How often a search begins anew because something was given back meanwhile, whoever did that.
 constexpr unsigned kRetries = 4;

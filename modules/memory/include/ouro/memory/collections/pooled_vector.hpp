@@ -303,9 +303,8 @@ private:
         return std::max({needed, doubled, kFirstCapacity});
     }
 
-    // Where there is no room to double, there may still be room for what is needed.
-    // After a refusal. Not what is needed at once, as the next elements would have to grow again and again;
-    // in the end just that.
+    // After a refusal: there may still be room for what is needed. Not what is needed at once, as the next
+    // elements would have to grow again and again; in the end just that.
     [[nodiscard]] static std::size_t more_modest(std::size_t wanted, std::size_t needed) noexcept {
         constexpr std::size_t kLeastBytes = 256;
         const std::size_t more = (wanted - needed) / 4;
