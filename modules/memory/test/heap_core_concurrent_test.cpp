@@ -62,16 +62,16 @@ TEST_F(HeapCoreSteps, AnEmptyingThatIsUnderWayIsWaitedFor) {
     constexpr int kTries = 200;
     bool was_waited_for = false;
     for (int attempt = 0; attempt < kTries && !was_waited_for; ++attempt) {
+        const std::uint64_t before = core_->ended_purges();
         ASSERT_TRUE(core_->try_begin_purge());
         std::atomic<bool> is_asking = false;
         auto ask = [&] {
             is_asking.store(true, std::memory_order_release);
-            was_waited_for = core_->take_back(UnitMap::kUnitBytes, core_->ended_purges());
+            was_waited_for = core_->take_back(UnitMap::kUnitBytes, before);
         };
         auto thread = start(ask);
         wait_for(is_asking);
-        for (int moment = 0; moment < 10; ++moment)
-            ouro::os::yield_thread();
+        ouro::os::yield_thread();
         core_->end_purge();
         thread.join();
     }
