@@ -145,11 +145,15 @@ ThreadHeap* find_heap() noexcept {
 
 void* allocate_small(unsigned size_class) noexcept {
     if (g_core == nullptr) return nullptr;
-    ThreadHeap* const heap = find_heap();
-    if (heap == nullptr) return nullptr;
     visit_idle_memory(*g_core, Errand::allocating);
-    const auto block = heap->pop_slow(size_class);
-    return block ? *block : nullptr;
+    while (ThreadHeap* const heap = find_heap()) {
+        const auto block = heap->pop_slow(size_class);
+        if (block) return *block;
+        if (block.status() != Status::busy) break;
+        // It is not this thread's any more.
+        noted_heap() = nullptr;
+    }
+    return nullptr;
 }
 
 void* allocate_units(std::size_t size, std::size_t alignment, bool& is_zero) noexcept {
@@ -197,11 +201,10 @@ Found find_memory(std::size_t size, std::size_t alignment) noexcept {
 
 void free_small(unsigned size_class, void* block) noexcept {
     visit_idle_memory(*g_core, Errand::freeing);
-    ThreadHeap* const heap = noted_heap() != nullptr || !t_is_ending ? find_heap() : nullptr;
-    if (heap != nullptr) {
-        heap->push_slow(size_class, block);
-    } else {
-        g_core->send_home(size_class, block);
+    for (;; noted_heap() = nullptr) {
+        ThreadHeap* const heap = noted_heap() != nullptr || !t_is_ending ? find_heap() : nullptr;
+        if (heap == nullptr) return g_core->send_home(size_class, block);
+        if (heap->push_slow(size_class, block)) return;
     }
 }
 
