@@ -1,12 +1,14 @@
 // Races of the map of units, one step at a time: a search comes to a page of the map that cannot be read yet,
 // and what another thread would do meanwhile happens in the handler of that fault.
 #include <ouro/memory/detail/unit_map.hpp>
+#include <ouro/os/clock.hpp>
 #include <ouro/os/reservation.hpp>
 #include <ouro/os/thread.hpp>
 
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -102,7 +104,8 @@ Taker* g_taker = nullptr;
 // A purge looks at the marks, then at what is taken, takes it itself, and comes back to the marks. The first
 // fault is the second step, the second one the last.
 void let_take_in_the_middle(int, siginfo_t* info, void*) {
-    constexpr int kMoments = 500;
+    // Much less than a purge is waited for.
+    constexpr std::uint64_t kMomentNs = 10'000'000;
     Taker& taker = *g_taker;
     const auto* const address = static_cast<std::byte*>(info->si_addr);
     if (address >= taker.taken_page && address < taker.taken_page + kPageBytes) {
@@ -113,7 +116,8 @@ void let_take_in_the_middle(int, siginfo_t* info, void*) {
     ::mprotect(taker.dirty_page, kPageBytes, PROT_READ | PROT_WRITE);
     taker.may_begin.store(true);
     // Whoever does not wait for the purge is done soon.
-    for (int moment = 0; moment < kMoments && !taker.is_done.load(); ++moment)
+    const std::uint64_t begin_ns = ouro::os::monotonic_ns();
+    while (!taker.is_done.load() && ouro::os::monotonic_ns() - begin_ns < kMomentNs)
         ouro::os::yield_thread();
 }
 
