@@ -81,7 +81,8 @@ void unmap_block(void* block) noexcept {
     header.seal = 0;
     g_blocks.fetch_sub(1, std::memory_order_relaxed);
     note_bytes(std::size_t{0} - mapping.size);
-    static_cast<void>(os::release(mapping));
+    // At the limit of mappings one cannot be split: the addresses then stay, but not their memory.
+    if (!os::release(mapping)) static_cast<void>(os::discard(mapping));
 }
 
 void* remap_block(void* block, std::size_t new_size) noexcept {

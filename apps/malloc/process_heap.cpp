@@ -144,11 +144,15 @@ ThreadHeap* find_heap() noexcept {
 
 void* allocate_small(unsigned size_class) noexcept {
     if (g_core == nullptr) return nullptr;
-    ThreadHeap* const heap = find_heap();
-    if (heap == nullptr) return nullptr;
     visit_idle_memory(*g_core, Errand::allocating);
-    const auto block = heap->pop_slow(size_class);
-    return block ? *block : nullptr;
+    while (ThreadHeap* const heap = find_heap()) {
+        const auto block = heap->pop_slow(size_class);
+        if (block) return *block;
+        if (block.status() != Status::busy) break;
+        // It is not this thread's any more.
+        noted_heap() = nullptr;
+    }
+    return nullptr;
 }
 
 void* allocate_units(std::size_t size, std::size_t alignment, bool& is_zero) noexcept {

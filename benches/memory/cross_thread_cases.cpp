@@ -121,15 +121,9 @@ void measure_growth(Session& session, const MallocPeers& peers, SecondThread& se
                     });
 }
 
-}  // namespace
-
-void measure_cross_thread(Session& session, const MallocPeers& peers) {
-    if (os::core_count() < 2) {
-        session.measure("cross", kNanoseconds).unavailable("there is one core only");
-        return;
-    }
-    // A core each: left alone, the system lets both share one for whole rounds now and then, and what is
-    // measured is how long they wait for each other's time slices.
+// Left alone, the system lets both threads share a core for whole rounds now and then, and what is measured
+// is how long they wait for each other's time slices.
+void measure_on_a_core_each(Session& session, const MallocPeers& peers) {
     const PinnedScope first_core(true);
     SecondThread second;
     second.run_both([](int part) {
@@ -138,6 +132,17 @@ void measure_cross_thread(Session& session, const MallocPeers& peers) {
     for (const std::size_t size : {std::size_t{16}, std::size_t{64}, std::size_t{256}})
         measure_cross(session, peers, second, size);
     measure_remote_batch(session, peers, second);
+}
+
+}  // namespace
+
+void measure_cross_thread(Session& session, const MallocPeers& peers) {
+    if (os::core_count() < 2) {
+        session.measure("cross", kNanoseconds).unavailable("there is one core only");
+        return;
+    }
+    measure_on_a_core_each(session, peers);
+    SecondThread second;
     measure_growth(session, peers, second);
 }
 

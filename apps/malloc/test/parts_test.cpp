@@ -3,6 +3,10 @@
 #include "settings.hpp"
 #include "text_output.hpp"
 
+#include <ouro/base/align.hpp>
+
+#include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +14,13 @@
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace heap = ouro::process_heap;
 
@@ -178,6 +188,38 @@ TEST(MallocMappingsDeathTest, WhatIsNoBlockIsNoticed) {
     EXPECT_DEATH(heap::unmap_block(block + 64), "free of what malloc did not return");
     EXPECT_DEATH(heap::unmap_block(block + 8), "free of what malloc did not return");
     heap::unmap_block(block);
+}
+
+// As at the limit of mappings, where the middle of one cannot be unmapped.
+bool refuse_unmapping() {
+    std::array filter = {
+        sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 0, 1),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// Ends with what is wrong, or zero.
+[[noreturn]] void free_without_unmapping() {
+    constexpr std::size_t kPage = 4096;
+    auto* const block = static_cast<std::byte*>(heap::map_block(16 * kPage, 16));
+    std::memset(block, 1, 16 * kPage);
+    auto* const page =
+        reinterpret_cast<std::byte*>(ouro::align_up(reinterpret_cast<std::uintptr_t>(block), kPage));
+    unsigned char is_resident = 0;
+    if (::mincore(page, kPage, &is_resident) != 0 || is_resident % 2 == 0) ::_exit(1);
+    if (!refuse_unmapping()) ::_exit(2);
+    heap::unmap_block(block);
+    if (::mincore(page, kPage, &is_resident) != 0) ::_exit(3);
+    ::_exit(is_resident % 2 == 0 ? 0 : 4);
+}
+
+TEST(MallocMappingsDeathTest, WhatCannotBeUnmappedLosesItsMemory) {
+    EXPECT_EXIT(free_without_unmapping(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

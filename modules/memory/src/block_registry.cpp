@@ -1,3 +1,5 @@
+#include "fork_safety.hpp"
+
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/observer.hpp>
@@ -84,7 +86,16 @@ BlockEntry& entry_of(BlockHandle handle) noexcept {
 
 }  // namespace
 
+void detail::hold_block_registry_for_fork() noexcept {
+    changing.lock();
+}
+void detail::resume_block_registry() noexcept {
+    changing.unlock();
+}
+
 BlockRegistration::BlockRegistration(const BlockDescription& description) noexcept {
+    // Without it, blocks are listed all the same.
+    static_cast<void>(detail::watch_forks());
     {
         const detail::WordLockScope scope(changing);
         BlockEntry* entry = find_free_entry();

@@ -134,7 +134,6 @@ Expected<MemoryBlock> GuardCore::State::allocate_checked(std::size_t size, std::
 
 Expected<MemoryBlock> GuardCore::State::allocate_guarded(std::size_t size, std::size_t alignment) noexcept {
     const auto block = guards.allocate(size, alignment);
-    if (block && !options.check_unsampled) return block;
     if (block) {
         const GuardLockScope scope(lock);
         count_allocation(size);
@@ -160,7 +159,7 @@ Expected<MemoryBlock> GuardCore::allocate(std::size_t size, std::size_t alignmen
 void GuardCore::State::free_guarded(MemoryBlock block, std::size_t alignment) noexcept {
     const MemoryBlock known = guards.block_at(block.data);
     guards.deallocate(block, alignment);
-    if (known.is_null() || !options.check_unsampled) return;
+    if (known.is_null()) return;
     const GuardLockScope scope(lock);
     count_free(known.size);
 }

@@ -36,8 +36,16 @@ ResourceStats GuardCore::stats() const noexcept {
     const ResourceStats below = state_->upstream->stats();
     const std::size_t guarded_bytes = state_->guards.reserved_bytes();
     const GuardLockScope scope(state_->lock);
-    ResourceStats stats = hands_on_ ? below : state_->counts;
-    if (hands_on_) stats.live_blocks += state_->guards.live_blocks();
+    ResourceStats stats = state_->counts;
+    // What is handed on is counted below, what has pages of its own here. Their peaks need not have been at
+    // the same time.
+    if (hands_on_) {
+        stats.live_bytes += below.live_bytes;
+        stats.peak_bytes += below.peak_bytes;
+        stats.live_blocks += below.live_blocks;
+        stats.allocations += below.allocations;
+        stats.failures += below.failures;
+    }
     stats.reserved_bytes = below.reserved_bytes + guarded_bytes;
     stats.committed_bytes = below.committed_bytes + state_->ledger.committed_bytes();
     return stats;
@@ -87,10 +95,17 @@ void GuardCore::flush_quarantine() noexcept {
 
 Expected<ResourceMark> GuardCore::place_mark() noexcept {
     if (state_->guards.reserved_bytes() != 0) return Status::not_supported;
+    // What was freed before the mark must not be freed below after it.
+    flush_quarantine();
     auto mark = state_->upstream->place_mark();
     if (!mark) return mark;
-    const GuardLockScope scope(state_->lock);
-    return mark->push({.blocks = state_->newest_number}) ? mark : Status::capacity_exhausted;
+    {
+        const GuardLockScope scope(state_->lock);
+        if (mark->push({.blocks = state_->newest_number})) return mark;
+    }
+    // Those below shall not wait for the end of a mark that nobody has.
+    state_->upstream->free_since(*mark);
+    return Status::capacity_exhausted;
 }
 
 void GuardCore::free_since(ResourceMark mark) noexcept {
@@ -135,8 +150,11 @@ void GuardCore::release_all() noexcept {
         }
     }
     state_->guards.visit_live(
-        [](void* state, MemoryBlock block, std::size_t, const CallSites&) {
-            static_cast<State*>(state)->guards.deallocate(block.data);
+        [](void* context, MemoryBlock block, std::size_t, const CallSites&) {
+            auto& state = *static_cast<State*>(context);
+            state.guards.deallocate(block.data);
+            const GuardLockScope scope(state.lock);
+            state.count_free(block.size);
         },
         state_);
 }

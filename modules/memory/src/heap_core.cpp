@@ -16,13 +16,20 @@ namespace {
 
 constexpr std::uint8_t kNoClass = 0xff;
 constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
-// Below this many units that cannot grow, threads keep less.
+// Below this many units, however few of them are usable yet, threads keep less.
 constexpr std::size_t kRoomyUnits = 1024;
 
 std::atomic<std::uint64_t> g_next_id = 1;
 
+// How long whoever found the heap full waits for another who empties the caches.
+constexpr std::uint64_t kPatienceNs = 20'000'000;
+
 std::size_t units_for(std::size_t bytes) noexcept {
     return bytes / kUnitBytes + (bytes % kUnitBytes != 0 ? 1U : 0U);
+}
+
+unsigned cache_shift_for(std::size_t units) noexcept {
+    return units >= kRoomyUnits ? 0 : ThreadHeap::kMostCacheShift;
 }
 
 // Commits the pages that hold a part of an array.
@@ -47,18 +54,24 @@ HeapCore::Layout HeapCore::layout_for(std::size_t units, std::size_t page_bytes,
     return layout;
 }
 
+bool HeapCore::is_enough(std::size_t units) noexcept {
+    return units > units_for(ThreadHeap::bytes_with(cache_shift_for(units)));
+}
+
 HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept
     : units_({.units = memory.units,
               .taken = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.taken_offset),
               .dirty = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.dirty_offset),
               .usable_units = memory.grows ? 0 : layout.units},
-             memory.grows ? commit_units : nullptr, this),
+             {.make_usable = memory.grows ? commit_units : nullptr,
+              .has_grown = memory.on_growth != nullptr ? tell_growth : nullptr,
+              .context = this}),
       slabs_(reinterpret_cast<Slab*>(memory.metadata.data + layout.slabs_offset)),
       bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
-      cache_shift_(memory.grows || layout.units >= kRoomyUnits ? 0 : ThreadHeap::kMostCacheShift),
+      cache_shift_(cache_shift_for(layout.units)),
       on_growth_(memory.on_growth),
       growth_context_(memory.growth_context) {}
 
@@ -67,8 +80,12 @@ Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t
     auto committed = commit_pages_of(self.slabs_ + first, self.slabs_ + end);
     if (committed) committed = commit_pages_of(self.bitmaps_ + first, self.bitmaps_ + end);
     if (committed) committed = os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
-    if (committed && self.on_growth_ != nullptr) self.on_growth_(self.growth_context_);
     return committed;
+}
+
+void HeapCore::tell_growth(void* core) noexcept {
+    const HeapCore& self = *static_cast<HeapCore*>(core);
+    self.on_growth_(self.growth_context_);
 }
 
 Expected<ThreadHeap*> HeapCore::heap_of_this_thread() noexcept {
@@ -110,11 +127,15 @@ Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {
 void HeapCore::abandon_heap_of(std::uint64_t thread) noexcept {
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
         if (heap->thread_id.load(std::memory_order_acquire) != thread) continue;
-        heap->empty_as_owner();
+        if (!heap->empty_as_owner()) continue;
         heap->thread_id.store(0, std::memory_order_relaxed);
-        orphans_.fetch_add(1, std::memory_order_relaxed);
-        heap->state.store(ThreadHeap::State::orphan, std::memory_order_release);
+        make_orphan(*heap);
     }
+}
+
+void HeapCore::make_orphan(ThreadHeap& heap) noexcept {
+    orphans_.fetch_add(1, std::memory_order_relaxed);
+    heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
 }
 
 void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
@@ -127,8 +148,13 @@ void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
             heap->state.store(ThreadHeap::State::held, std::memory_order_relaxed);
             continue;
         }
-        orphans_.fetch_add(1, std::memory_order_relaxed);
-        heap->state.store(ThreadHeap::State::orphan, std::memory_order_release);
+        make_orphan(*heap);
+    }
+    if (!units_.forget_purges()) return;
+    // What those threads were returning to the system belongs to nobody.
+    for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
+        const bool is_nobodys = kinds_[unit].load(std::memory_order_relaxed) == UnitKind::none;
+        if (is_nobodys && units_.is_taken(unit)) units_.recover(unit);
     }
 }
 
@@ -176,8 +202,7 @@ void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
         if (!other->state.compare_exchange_strong(expected, ThreadHeap::State::held,
                                                   std::memory_order_acquire))
             continue;
-        other->empty_as_owner();
-        other->move_slabs(size_class, heap);
+        if (other->empty_as_holder()) other->move_slabs(size_class, heap);
         other->state.store(ThreadHeap::State::orphan, std::memory_order_release);
     }
 }
@@ -191,6 +216,9 @@ void HeapCore::send_home(unsigned size_class, void* block) noexcept {
 }
 
 void HeapCore::reset() noexcept {
+    // As if all was freed now.
+    const Counts before = count();
+    other_operations_.store(before.operations + before.live_blocks, std::memory_order_relaxed);
     id_ = g_next_id.fetch_add(1, std::memory_order_relaxed);
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
@@ -222,7 +250,7 @@ Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t ali
     slabs_[first].size_class = kNoClass;
     set_kinds(first, count, UnitKind::large_head, UnitKind::large_body);
     note_taken(count);
-    large_operations_.fetch_add(1, std::memory_order_relaxed);
+    other_operations_.fetch_add(1, std::memory_order_relaxed);
     if (reads_zero != nullptr) *reads_zero = run->reads_zero;
     return MemoryBlock{units_.address_of(first), count * kUnitBytes};
 }
@@ -230,7 +258,7 @@ Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t ali
 void HeapCore::deallocate_large(std::byte* block) noexcept {
     const std::size_t first = units_.unit_of(block);
     OURO_ASSERT(kind_of(block) == UnitKind::large_head, "not a block of this heap, or freed twice");
-    large_operations_.fetch_add(1, std::memory_order_relaxed);
+    other_operations_.fetch_add(1, std::memory_order_relaxed);
     give_back(first, slabs_[first].capacity);
 }
 
@@ -262,7 +290,8 @@ HeapCore::Purged HeapCore::purge() noexcept {
     return purged;
 }
 
-bool HeapCore::take_back(std::size_t wanted_bytes) noexcept {
+bool HeapCore::take_back(std::size_t wanted_bytes, std::uint64_t purges_before) noexcept {
+    if (is_purging_.load(std::memory_order_acquire)) return wait_for_purge();
     std::size_t kept = 0;
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
         kept += heap->empty_slab_bytes();
@@ -272,9 +301,25 @@ bool HeapCore::take_back(std::size_t wanted_bytes) noexcept {
     }
     // Little would not be worth it: whoever asks again and again of a full heap shall not pay for it each
     // time.
-    if (kept < std::min(wanted_bytes, kUnitBytes) || !try_begin_purge()) return false;
+    if (kept < std::min(wanted_bytes, kUnitBytes)) return ended_purges() != purges_before;
+    if (!try_begin_purge()) return wait_for_purge();
     empty_caches();
     end_purge();
+    return true;
+}
+
+bool HeapCore::wait_for_purge() noexcept {
+    const std::uint64_t number = ended_purges() + 1;
+    const std::uint64_t begin_ns = os::monotonic_ns();
+    while (is_purging_.load(std::memory_order_acquire) && ended_purges() < number) {
+        // Once is enough for a thread that is stopped.
+        if (stuck_purge_.load(std::memory_order_relaxed) == number) return false;
+        if (os::monotonic_ns() - begin_ns > kPatienceNs) {
+            stuck_purge_.store(number, std::memory_order_relaxed);
+            return false;
+        }
+        os::yield_thread();
+    }
     return true;
 }
 
@@ -283,7 +328,7 @@ std::size_t HeapCore::empty_caches() noexcept {
     std::size_t skipped = 0;
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
         if (heap->thread_id.load(std::memory_order_acquire) == thread) {
-            heap->empty_as_owner();
+            if (!heap->empty_as_owner()) ++skipped;
         } else if (!empty_other(*heap)) {
             ++skipped;
         }
@@ -294,9 +339,9 @@ std::size_t HeapCore::empty_caches() noexcept {
 bool HeapCore::empty_other(ThreadHeap& heap) noexcept {
     auto expected = ThreadHeap::State::orphan;
     if (heap.state.compare_exchange_strong(expected, ThreadHeap::State::held, std::memory_order_acquire)) {
-        heap.empty_as_owner();
+        const bool is_empty = heap.empty_as_holder();
         heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
-        return true;
+        return is_empty;
     }
     if (expected != ThreadHeap::State::owned || !heap.try_revoke()) return false;
     heap.empty();

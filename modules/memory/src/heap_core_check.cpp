@@ -23,7 +23,7 @@ HeapCore::Counts HeapCore::count() const noexcept {
             counts.live_bytes += used * kClassBytes[class_of_kind(kind)];
         }
     }
-    counts.operations = large_operations_.load(std::memory_order_relaxed);
+    counts.operations = other_operations_.load(std::memory_order_relaxed);
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap) {
         ++counts.heaps;

@@ -1,3 +1,5 @@
+#include "fork_safety.hpp"
+
 #include <ouro/memory/detail/live_heaps.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
@@ -7,19 +9,23 @@
 namespace ouro::detail {
 namespace {
 
+constinit std::atomic<bool> g_live_is_locked = false;
+
+void lock_live() noexcept {
+    while (g_live_is_locked.exchange(true, std::memory_order_acquire))
+        os::yield_thread();
+}
+void unlock_live() noexcept {
+    g_live_is_locked.store(false, std::memory_order_release);
+}
+
 // Held for moments, by creation and end of heaps and threads only.
 class LiveLock {
 public:
-    LiveLock() noexcept {
-        while (g_taken.exchange(true, std::memory_order_acquire))
-            os::yield_thread();
-    }
-    ~LiveLock() { g_taken.store(false, std::memory_order_release); }
+    LiveLock() noexcept { lock_live(); }
+    ~LiveLock() { unlock_live(); }
     LiveLock(const LiveLock&) = delete;
     LiveLock& operator=(const LiveLock&) = delete;
-
-private:
-    static inline constinit std::atomic<bool> g_taken = false;
 };
 
 constinit HeapCore* g_live_cores = nullptr;
@@ -56,6 +62,8 @@ Expected<ThreadHeap*> find_heap(HeapCore& core) noexcept {
 }
 
 Expected<void> add_live_core(HeapCore& core) noexcept {
+    const Status watched = watch_forks().status();
+    if (watched != Status::ok && watched != Status::not_supported) return watched;
     const LiveLock lock;
     const auto key = make_exit_key();
     if (!key) return key;
@@ -70,6 +78,28 @@ void remove_live_core(HeapCore& core) noexcept {
     const LiveLock lock;
     (core.previous_live != nullptr ? core.previous_live->next_live : g_live_cores) = core.next_live;
     if (core.next_live != nullptr) core.next_live->previous_live = core.previous_live;
+}
+
+void reset_live_core(HeapCore& core) noexcept {
+    const LiveLock lock;
+    core.reset();
+}
+
+void hold_live_heaps_for_fork() noexcept {
+    lock_live();
+    for (HeapCore* core = g_live_cores; core != nullptr; core = core->next_live) {
+        while (!core->try_begin_purge())
+            os::yield_thread();
+    }
+}
+
+void resume_live_heaps(ForkSide side) noexcept {
+    const std::uint64_t thread = os::this_thread_id();
+    for (HeapCore* core = g_live_cores; core != nullptr; core = core->next_live) {
+        if (side == ForkSide::child) core->abandon_heaps_except(thread);
+        core->end_purge();
+    }
+    unlock_live();
 }
 
 }  // namespace ouro::detail

@@ -1,3 +1,5 @@
+#include "fork_safety.hpp"
+
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/observer.hpp>
 #include <ouro/os/thread.hpp>
@@ -21,8 +23,8 @@ struct Place {
 constinit std::array<Place, kMaxObservers> places{};
 constinit detail::WordLock changing;
 
-// True while this thread is inside a callback.
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool in_callback = false;
+// Whose callback this thread is inside, if any.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Place* calling = nullptr;
 
 Place* find_place(const MemoryObserver* observer) noexcept {
     for (Place& place : places) {
@@ -44,24 +46,39 @@ void call_observer(Place& place, Call call, const Event& event) noexcept {
     // Empty places are not counted in, so that a remover's wait ends under a storm of events.
     if (place.observer.load(std::memory_order_relaxed) == nullptr) return;
     place.callers.fetch_add(1);
+    calling = &place;
     if (MemoryObserver* observer = place.observer.load()) (observer->*call)(event);
+    calling = nullptr;
     place.callers.fetch_sub(1);
 }
 
 template <class Call, class Event>
 void call_all(Call call, const Event& event) noexcept {
-    if (in_callback) return;
-    in_callback = true;
+    if (calling != nullptr) return;
     for (Place& place : places)
         call_observer(place, call, event);
-    in_callback = false;
 }
 
 }  // namespace
 
 constinit std::atomic<std::uint32_t> detail::observer_count{0};
 
+void detail::hold_observers_for_fork() noexcept {
+    changing.lock();
+}
+
+void detail::resume_observers(ForkSide side) noexcept {
+    for (Place& place : places) {
+        if (side == ForkSide::parent) break;
+        place.callers.store(&place == calling ? 1 : 0);
+        place.leaving = false;
+    }
+    changing.unlock();
+}
+
 Expected<void> add_observer(MemoryObserver& observer) noexcept {
+    // Without it, events are told all the same.
+    static_cast<void>(detail::watch_forks());
     const detail::WordLockScope scope(changing);
     if (find_place(&observer) != nullptr) return Status::bad_argument;
     Place* place = find_free_place();
@@ -79,9 +96,9 @@ Expected<void> remove_observer(MemoryObserver& observer) noexcept {
         if (place == nullptr) return Status::not_found;
         place->observer.store(nullptr);
         detail::observer_count.fetch_sub(1, std::memory_order_relaxed);
-        place->leaving = !in_callback;
+        place->leaving = calling == nullptr;
     }
-    if (in_callback) return {};
+    if (calling != nullptr) return {};
     while (place->callers.load() != 0)
         os::yield_thread();
     const detail::WordLockScope scope(changing);

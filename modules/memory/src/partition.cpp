@@ -203,6 +203,7 @@ Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_s
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     if (block.is_null()) return allocate(new_size, alignment);
+    if (new_size > block.size) note_allocation();
     OURO_ASSERT(owns(block.data), "the block is not of this partition");
     if (heap_) return heap_->reallocate(block, new_size, alignment);
     {

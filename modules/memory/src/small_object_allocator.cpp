@@ -14,22 +14,25 @@ using detail::HeapCore;
 using detail::UnitKind;
 using detail::UnitMap;
 
-// The heap's entry in the registry of blocks, behind the core: brought up to date by whichever thread grows,
-// and left as it is by one that comes meanwhile.
+// The heap's entry in the registry of blocks, behind the core: brought up to date by every thread that grows.
 struct SmallObjectAllocator::Listing {
     explicit Listing(const BlockDescription& description) noexcept : registration(description) {}
 
+    // Whoever writes looks again afterwards, so that what was written last is what is true.
     static void update(void* listing) noexcept {
         auto& self = *static_cast<Listing*>(listing);
-        if (self.is_updating.exchange(true, std::memory_order_acquire)) return;
         const HeapCore& core = *self.core;
-        self.registration.update_silently(core.units().usable_units() * UnitMap::kUnitBytes,
-                                          core.taken_bytes(), core.peak_bytes());
-        self.is_updating.store(false, std::memory_order_release);
+        std::size_t written = 0;
+        while (written != core.units().usable_units()) {
+            written = core.units().usable_units();
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+            self.registration.update_silently(written * UnitMap::kUnitBytes, core.taken_bytes(),
+                                              core.peak_bytes());
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+        }
     }
 
     const HeapCore* core = nullptr;
-    std::atomic<bool> is_updating = false;
     BlockRegistration registration;
 };
 
@@ -74,7 +77,7 @@ Expected<RegionPlan> plan_region(MemoryBlock region, std::size_t owner_bytes) no
 
 Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& options) noexcept {
     const std::size_t units = options.max_bytes / UnitMap::kUnitBytes;
-    if (units == 0) return Status::bad_argument;
+    if (!HeapCore::is_enough(units)) return Status::bad_argument;
     Parts parts;
     parts.name = options.name;
     parts.tag = options.tag;
@@ -184,7 +187,7 @@ SmallObjectAllocator::~SmallObjectAllocator() {
 
 void SmallObjectAllocator::reset() noexcept {
     annotate::pool_destroyed({reinterpret_cast<std::byte*>(core_), 0}, 0);
-    core_->reset();
+    detail::reset_live_core(*core_);
     id_ = core_->id();
     annotate::pool_created({reinterpret_cast<std::byte*>(core_), 0}, 0);
 }
@@ -192,9 +195,10 @@ void SmallObjectAllocator::reset() noexcept {
 Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
     if (asked != Status::ok) return asked;
+    const std::uint64_t purges = core_->ended_purges();
     auto block = find_block(size, alignment);
     // Before it is exhausted, what threads keep serves too.
-    if (!block && core_->take_back(size)) block = find_block(size, alignment);
+    if (!block && core_->take_back(size, purges)) block = find_block(size, alignment);
     if (!block) {
         core_->note_failure();
         return block;
@@ -209,15 +213,18 @@ Expected<MemoryBlock> SmallObjectAllocator::find_block(std::size_t size, std::si
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) noexcept {
-    detail::ThreadHeap* heap = detail::noted_heap(id_);
-    if (heap == nullptr) {
-        const auto found = detail::find_heap(*core_);
-        if (!found) return found.status();
-        heap = *found;
+    for (;;) {
+        detail::ThreadHeap* heap = detail::noted_heap(id_);
+        if (heap == nullptr) {
+            const auto found = detail::find_heap(*core_);
+            if (!found) return found.status();
+            heap = *found;
+        }
+        const auto block = heap->pop_slow(size_class);
+        if (block) return MemoryBlock{static_cast<std::byte*>(*block), detail::kClassBytes[size_class]};
+        if (block.status() != Status::busy) return block.status();
+        detail::forget_heap(id_);
     }
-    const auto block = heap->pop_slow(size_class);
-    if (!block) return block.status();
-    return MemoryBlock{static_cast<std::byte*>(*block), detail::kClassBytes[size_class]};
 }
 
 void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
@@ -226,14 +233,16 @@ void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignm
     const unsigned size_class = detail::class_for(block.size, alignment);
     if (size_class == detail::kClassCount) return core_->deallocate_large(block.data);
     OURO_ASSERT(is_of_class(block.data, size_class), "freed with a size or alignment that is not its own");
-    detail::ThreadHeap* heap = detail::noted_heap(id_);
-    if (heap == nullptr) {
-        const auto found = detail::find_heap(*core_);
-        // Without room for a heap of its own, a thread sends the block home alone.
-        if (!found) return core_->send_home(size_class, block.data);
-        heap = *found;
+    for (;; detail::forget_heap(id_)) {
+        detail::ThreadHeap* heap = detail::noted_heap(id_);
+        if (heap == nullptr) {
+            const auto found = detail::find_heap(*core_);
+            // Without room for a heap of its own, a thread sends the block home alone.
+            if (!found) return core_->send_home(size_class, block.data);
+            heap = *found;
+        }
+        if (heap->push_slow(size_class, block.data)) return;
     }
-    heap->push_slow(size_class, block.data);
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::reallocate(MemoryBlock block, std::size_t new_size,
@@ -251,6 +260,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     OURO_ASSERT(owns(block.data), "not a block of this heap");
+    if (new_size > block.size) note_allocation();
     const unsigned before = detail::class_for(block.size, alignment);
     if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
     if (before != detail::kClassCount) return MemoryBlock{block.data, detail::kClassBytes[before]};

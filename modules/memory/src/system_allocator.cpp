@@ -205,6 +205,7 @@ Expected<MemoryBlock> SystemAllocator::reallocate(MemoryBlock block, std::size_t
     const auto old_bytes = rounded_size(block.size);
     const auto new_bytes = rounded_size(new_size);
     if (!old_bytes || !new_bytes) return fail(Status::size_overflow);
+    if (*new_bytes > *old_bytes) note_allocation();
     const Status changed = change_in_place({block.data, *old_bytes}, *new_bytes);
     if (changed == Status::ok) return MemoryBlock{block.data, *new_bytes};
     return move_to_new_block(*this, block, new_size, alignment);

@@ -1,3 +1,5 @@
+#include "fork_safety.hpp"
+
 #include <ouro/base/hash.hpp>
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/tag.hpp>
@@ -50,9 +52,18 @@ bool is_registered(Tag tag) noexcept {
 
 }  // namespace
 
+void detail::hold_tags_for_fork() noexcept {
+    table.adding.lock();
+}
+void detail::resume_tags() noexcept {
+    table.adding.unlock();
+}
+
 Expected<Tag> register_tag(std::string_view name, Tag parent) noexcept {
     if (name.empty() || name.size() > kMaxTagNameBytes || !is_registered(parent)) return Status::bad_argument;
     if (name == kUntagged) return Status::bad_argument;
+    // Without it, tags are the same.
+    static_cast<void>(detail::watch_forks());
     const detail::WordLockScope adding(table.adding);
     auto& place = place_of(name);
     if (const std::uint16_t known = place.load(std::memory_order_relaxed); known != 0) {

@@ -103,7 +103,11 @@ Expected<ResourceMark> TaggedAllocator::place_mark() noexcept {
     if (!mark) return mark;
     const Counts now = counts();
     const std::size_t open = open_marks_.load(std::memory_order_relaxed);
-    if (!mark->push({now.live_bytes, now.live_blocks, open})) return Status::capacity_exhausted;
+    if (!mark->push({now.live_bytes, now.live_blocks, open})) {
+        // Those below shall not wait for the end of a mark that nobody has.
+        upstream_.free_since(*mark);
+        return Status::capacity_exhausted;
+    }
     open_marks_.store(open + 1, std::memory_order_relaxed);
     return mark;
 }

@@ -4,7 +4,6 @@
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
-#include <ouro/os/thread.hpp>
 
 #include <algorithm>
 #include <array>
@@ -54,15 +53,14 @@ void ThreadHeap::raise_limit(unsigned size_class) noexcept {
     set_bounds(size_class);
 }
 
-void ThreadHeap::enter() noexcept {
+bool ThreadHeap::enter() noexcept {
     for (;;) {
         const std::uint64_t sequence = sequence_.load(std::memory_order_relaxed);
         sequence_.store(sequence + 1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        if (!revoked_.load(std::memory_order_acquire)) return;
+        if (revoked_.load(std::memory_order_acquire) == Revocation::none) return true;
         sequence_.store(sequence, std::memory_order_release);
-        while (revoked_.load(std::memory_order_acquire))
-            os::yield_thread();
+        if (!wait_while_revoked()) return false;
     }
 }
 
@@ -155,19 +153,20 @@ bool ThreadHeap::send_home(unsigned size_class, void** first, void** end, Mail& 
 Expected<void*> ThreadHeap::pop_slow(unsigned size_class) noexcept {
     for (;;) {
         if (void* const block = pop(size_class)) return block;
-        enter();
+        if (!enter_or_abandon()) return Status::busy;
         const Status status = refill(size_class);
         leave();
         if (status != Status::ok) return status;
     }
 }
 
-void ThreadHeap::push_slow(unsigned size_class, void* block) noexcept {
+bool ThreadHeap::push_slow(unsigned size_class, void* block) noexcept {
     while (!push(size_class, block)) {
-        enter();
+        if (!enter_or_abandon()) return false;
         overflow(size_class);
         leave();
     }
+    return true;
 }
 
 // A cache that overflows with blocks of other threads belongs to one that only frees: it shall keep few, so
@@ -335,15 +334,23 @@ void ThreadHeap::empty() noexcept {
     }
 }
 
-void ThreadHeap::empty_as_owner() noexcept {
-    enter();
+bool ThreadHeap::empty_as_owner() noexcept {
+    if (!enter_or_abandon()) return false;
     empty();
     leave();
+    return true;
+}
+
+bool ThreadHeap::empty_as_holder() noexcept {
+    if (!enter()) return false;
+    empty();
+    leave();
+    return true;
 }
 
 // A queue may still receive blocks of slabs that have moved: whoever collects it sends them on.
 void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
-    enter();
+    if (!enter()) return;
     while (Slab* const slab = bins_[size_class].slabs) {
         unlist(*slab);
         slab->owner.store(&target, std::memory_order_release);

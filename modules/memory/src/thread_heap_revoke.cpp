@@ -1,5 +1,7 @@
 // How another thread takes a heap over from its owner for a moment.
+#include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
+#include <ouro/os/clock.hpp>
 #include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 
@@ -8,6 +10,8 @@ namespace {
 
 // How long whoever revokes waits for an owner that is inside.
 constexpr int kPatience = 10'000;
+// How long an owner waits for whoever has revoked its heap. Emptying takes some microseconds for each slab.
+constexpr std::uint64_t kOwnersPatienceNs = 20'000'000;
 
 // No cache's top lies above the one or below the other.
 void** above_all() noexcept {
@@ -20,8 +24,9 @@ void** below_all() noexcept {
 }  // namespace
 
 bool ThreadHeap::try_revoke() noexcept {
-    bool was_revoked = false;
-    if (!revoked_.compare_exchange_strong(was_revoked, true, std::memory_order_seq_cst)) return false;
+    auto expected = Revocation::none;
+    if (!revoked_.compare_exchange_strong(expected, Revocation::revoked, std::memory_order_seq_cst))
+        return false;
     // After the first barrier nobody begins slow work, which may move the bounds; after the second, no fast
     // work either.
     bool is_outside = wait_until_outside();
@@ -33,7 +38,7 @@ bool ThreadHeap::try_revoke() noexcept {
         is_outside = wait_until_outside();
         if (!is_outside) restore();
     } else {
-        revoked_.store(false, std::memory_order_release);
+        end_revocation();
     }
     return is_outside;
 }
@@ -50,7 +55,33 @@ bool ThreadHeap::wait_until_outside() const noexcept {
 void ThreadHeap::restore() noexcept {
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
         set_bounds(size_class);
-    revoked_.store(false, std::memory_order_release);
+    end_revocation();
+}
+
+void ThreadHeap::end_revocation() noexcept {
+    if (revoked_.exchange(Revocation::none, std::memory_order_acq_rel) == Revocation::left)
+        core_.make_orphan(*this);
+}
+
+bool ThreadHeap::wait_while_revoked() const noexcept {
+    const std::uint64_t begin_ns = os::monotonic_ns();
+    while (revoked_.load(std::memory_order_acquire) != Revocation::none) {
+        if (os::monotonic_ns() - begin_ns > kOwnersPatienceNs) return false;
+        os::yield_thread();
+    }
+    return true;
+}
+
+bool ThreadHeap::enter_or_abandon() noexcept {
+    while (!enter()) {
+        const std::uint64_t thread = thread_id.exchange(0, std::memory_order_relaxed);
+        auto expected = Revocation::revoked;
+        if (revoked_.compare_exchange_strong(expected, Revocation::left, std::memory_order_acq_rel))
+            return false;
+        // Just restored.
+        thread_id.store(thread, std::memory_order_release);
+    }
+    return true;
 }
 
 }  // namespace ouro::detail

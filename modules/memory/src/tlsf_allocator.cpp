@@ -209,6 +209,7 @@ Expected<MemoryBlock> TlsfAllocator::reallocate(MemoryBlock block, std::size_t n
     if (block.is_null()) return allocate(new_size, alignment);
     const Region* region = find(block.data);
     OURO_ASSERT(region != nullptr, "the block is not of this allocator");
+    if (new_size > block.size) note_allocation();
     auto changed = region->heap->reallocate(block, new_size, alignment);
     if (changed.status() == Status::capacity_exhausted)
         return move_to_new_block(*this, block, new_size, alignment);

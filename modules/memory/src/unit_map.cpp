@@ -1,6 +1,8 @@
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/detail/unit_map.hpp>
 #include <ouro/memory/seal.hpp>
+#include <ouro/os/clock.hpp>
+#include <ouro/os/thread.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
@@ -11,6 +13,18 @@ namespace {
 // What is made usable at once: an eighth of what there is, within these.
 constexpr std::size_t kLeastGrowth = 16;
 constexpr std::size_t kMostGrowth = 1024;
+// What a purge holds at once: others may need it.
+constexpr unsigned kMostPurged = 16;
+// How long to wait for what a purge holds: returning it takes some microseconds, longer only if its thread is
+// stopped. To grow costs memory, to fail may cost the program.
+constexpr std::uint64_t kPatienceToGrowNs = 100'000;
+constexpr std::uint64_t kPatienceToFailNs = 200'000'000;
+
+// How often a search begins anew because something was given back meanwhile, whoever did that.
+constexpr unsigned kRetries = 4;
+
+constexpr unsigned kHalf = 32;
+constexpr std::uint64_t kLowerHalf = low_mask<std::uint64_t>(kHalf);
 
 // Calls visit(word, mask) for each word that a run touches, until it answers false; how many units were
 // visited before that.
@@ -52,21 +66,23 @@ bool set_if_clear(UnitMap::Word& word, std::uint64_t mask) noexcept {
 
 }  // namespace
 
-UnitMap::UnitMap(const Memory& memory, Grow grow_units, void* context) noexcept
+UnitMap::UnitMap(const Memory& memory, const Growth& growth) noexcept
     : units_(memory.units),
       taken_(memory.taken),
       dirty_(memory.dirty),
-      grow_(grow_units),
-      grow_context_(context),
+      growth_(growth),
       usable_(memory.usable_units) {}
 
 Expected<UnitMap::Run> UnitMap::take(std::size_t count) noexcept {
     if (count == 0) return Status::zero_size;
     if (count > unit_count()) return Status::capacity_exhausted;
-    for (;;) {
+    for (Search search;;) {
+        begin(search);
         const std::size_t usable = usable_units();
         const std::size_t first = find_and_claim(count, usable);
-        if (first != kNoUnit) return Run{first, count, clear_dirty(first, count) == 0 && grow_ != nullptr};
+        if (first != kNoUnit)
+            return Run{first, count, clear_dirty(first, count) == 0 && growth_.make_usable != nullptr};
+        if (should_retry(search, can_fit(count, usable) ? kPatienceToGrowNs : kPatienceToFailNs)) continue;
         const auto grown = grow(count, usable);
         if (!grown) return grown.status();
     }
@@ -88,12 +104,15 @@ void UnitMap::give_back(std::size_t first, std::size_t count) noexcept {
 }
 
 std::size_t UnitMap::find_and_claim(std::size_t count, std::size_t usable) noexcept {
-    const std::size_t hint = first_free_word_.load(std::memory_order_relaxed);
+    std::uint64_t seen = hint_.load(std::memory_order_acquire);
+    const auto hint = static_cast<std::size_t>(seen & kLowerHalf);
     std::size_t unit = next_unit(taken_, hint * kUnitsPerWord, usable, false);
-    // Everything before is taken: remember that, unless somebody gave back a lower one meanwhile.
-    std::size_t expected = hint;
-    if (unit / kUnitsPerWord > hint)
-        first_free_word_.compare_exchange_strong(expected, unit / kUnitsPerWord, std::memory_order_relaxed);
+    // Everything before is taken: remember that, unless somebody gave back anything meanwhile. It may lie
+    // behind the old hint and before the new one, where it would never be found again.
+    if (unit / kUnitsPerWord > hint) {
+        const std::uint64_t moved = (seen & ~kLowerHalf) | (unit / kUnitsPerWord);
+        hint_.compare_exchange_strong(seen, moved, std::memory_order_relaxed);
+    }
     while (unit + count <= usable) {
         const std::size_t end = next_unit(taken_, unit, unit + count, true);
         if (end == unit + count && claim(unit, count)) return unit;
@@ -115,10 +134,12 @@ void UnitMap::unclaim(std::size_t first, std::size_t count) noexcept {
         taken_[word].fetch_and(~mask, std::memory_order_release);
         return true;
     });
-    std::size_t hint = first_free_word_.load(std::memory_order_relaxed);
-    while (first / kUnitsPerWord < hint &&
-           !first_free_word_.compare_exchange_weak(hint, first / kUnitsPerWord, std::memory_order_relaxed)) {
-    }
+    std::uint64_t seen = hint_.load(std::memory_order_relaxed);
+    std::uint64_t next = 0;
+    do {
+        const std::uint64_t word = std::min<std::uint64_t>(seen & kLowerHalf, first / kUnitsPerWord);
+        next = (((seen >> kHalf) + 1) << kHalf) | word;
+    } while (!hint_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
 }
 
 std::size_t UnitMap::clear_dirty(std::size_t first, std::size_t count) noexcept {
@@ -133,27 +154,69 @@ std::size_t UnitMap::clear_dirty(std::size_t first, std::size_t count) noexcept 
     return cleared;
 }
 
+bool UnitMap::can_fit(std::size_t count, std::size_t usable) const noexcept {
+    if (growth_.make_usable == nullptr) return false;
+    std::size_t room = unit_count() - usable;
+    if (room == 0) return false;
+    // The new units continue the free ones at the end.
+    while (room < count && usable != 0 && !is_taken(--usable))
+        ++room;
+    return room >= count;
+}
+
 Expected<void> UnitMap::grow(std::size_t count, std::size_t usable) noexcept {
-    const std::size_t room = unit_count() - usable;
-    if (grow_ == nullptr || room == 0) return Status::capacity_exhausted;
+    if (!can_fit(count, usable)) return Status::capacity_exhausted;
     const Status unsealed = check_unsealed();
     if (unsealed != Status::ok) return unsealed;
     const std::size_t more = std::max(count, std::clamp(usable / 8, kLeastGrowth, kMostGrowth));
-    const std::size_t end = usable + std::min(more, room);
-    const auto grown = grow_(grow_context_, usable, end);
+    const std::size_t end = usable + std::min(more, unit_count() - usable);
+    const auto grown = growth_.make_usable(growth_.context, usable, end);
     if (!grown) return grown;
     std::size_t expected = usable;
     while (expected < end && !usable_.compare_exchange_weak(expected, end, std::memory_order_acq_rel)) {
     }
+    if (growth_.has_grown != nullptr) growth_.has_grown(growth_.context);
     return {};
 }
 
+void UnitMap::begin(Search& search) const noexcept {
+    search.purges = purges_.load(std::memory_order_acquire);
+    search.version = version();
+}
+
+bool UnitMap::should_retry(Search& search, std::uint64_t patience_ns) noexcept {
+    // With the fence in purge(): whoever saw a unit held by a purge sees the purge here, or that it ended,
+    // and then what it gave back.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    for (;;) {
+        const std::uint64_t purges = purges_.load(std::memory_order_acquire);
+        const bool is_purging = (purges & kLowerHalf) != 0;
+        const bool has_changed = version() != search.version;
+        // Others who look for runs give back what they could not complete.
+        if (has_changed && search.retries++ < kRetries) return true;
+        if (!is_purging && (purges == search.purges || !has_changed)) return false;
+        if (purges == stuck_purges_.load(std::memory_order_relaxed)) return false;
+        const std::uint64_t now_ns = os::monotonic_ns();
+        if (search.begin_ns == 0) search.begin_ns = now_ns;
+        if (now_ns - search.begin_ns > patience_ns) {
+            stuck_purges_.store(purges, std::memory_order_relaxed);
+            return false;
+        }
+        if (has_changed) return true;
+        os::yield_thread();
+    }
+}
+
 std::size_t UnitMap::purge() noexcept {
-    if (grow_ == nullptr || is_sealed()) return 0;
+    if (growth_.make_usable == nullptr || is_sealed()) return 0;
+    purges_.fetch_add(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
     const std::size_t usable = usable_units();
     std::size_t purged = 0;
     for (std::size_t word = 0; word * kUnitsPerWord < usable && free_dirty_units() != 0; ++word)
         purged += purge_word(word);
+    // One fewer in the lower half, one more in the upper.
+    purges_.fetch_add(kLowerHalf, std::memory_order_release);
     return purged * kUnitBytes;
 }
 
@@ -162,7 +225,8 @@ std::size_t UnitMap::purge_word(std::size_t word) noexcept {
     std::uint64_t wanted = dirty_[word].load(std::memory_order_relaxed);
     while ((wanted &= ~taken_[word].load(std::memory_order_relaxed)) != 0) {
         const auto bit = static_cast<unsigned>(std::countr_zero(wanted));
-        const auto count = static_cast<unsigned>(std::countr_one(wanted >> bit));
+        const auto run = static_cast<unsigned>(std::countr_one(wanted >> bit));
+        const unsigned count = std::min(run, kMostPurged);
         wanted &= ~(low_mask<std::uint64_t>(count) << bit);
         const std::size_t first = word * kUnitsPerWord + bit;
         if (!claim(first, count)) continue;
@@ -171,6 +235,17 @@ std::size_t UnitMap::purge_word(std::size_t word) noexcept {
         unclaim(first, count);
     }
     return purged;
+}
+
+bool UnitMap::forget_purges() noexcept {
+    const std::uint64_t purges = purges_.load(std::memory_order_relaxed);
+    purges_.store(purges & ~kLowerHalf, std::memory_order_relaxed);
+    return (purges & kLowerHalf) != 0;
+}
+
+void UnitMap::recover(std::size_t unit) noexcept {
+    clear_dirty(unit, 1);
+    give_back(unit, 1);
 }
 
 bool UnitMap::is_taken(std::size_t unit) const noexcept {

@@ -280,7 +280,10 @@ TEST(Partition, ExhaustionPassesWhenSomethingIsFreed) {
             }
             blocks.push_back(*block);
         }
-        EXPECT_EQ(blocks.size(), 4 * (kSpanBytes / 1024));
+        // Of so few spans they take less than they might.
+        const std::size_t most = is_shared ? 4 + Partition::kThreadBytes / kSpanBytes - 1 : 4;
+        EXPECT_GE(blocks.size(), 4 * (kSpanBytes / 1024));
+        EXPECT_LE(blocks.size(), most * (kSpanBytes / 1024));
         EXPECT_EQ(part.allocate(kSpanBytes).status(), Status::capacity_exhausted);
         EXPECT_EQ(part.stats().failures, 2U);
         EXPECT_EQ(part.check(), Status::ok);

@@ -1,3 +1,4 @@
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/os/thread.hpp>
@@ -212,6 +213,47 @@ TEST(SmallObjectAllocator, WhatIsKeptServesBeforeItIsExhausted) {
     EXPECT_EQ(heap.allocate(std::size_t{1} << 20).status(), Status::capacity_exhausted);
     heap.deallocate(*large);
     EXPECT_EQ(heap.check(), Status::ok);
+}
+
+TEST(SmallObjectAllocator, EveryHeapThatCanBeMadeServesSmallBlocks) {
+    constexpr std::size_t kUnitBytes = std::size_t{64} << 10;
+    std::size_t made = 0;
+    for (std::size_t bytes = 0; bytes <= 8 * kUnitBytes; bytes += kUnitBytes) {
+        auto heap = SmallObjectAllocator::create({.max_bytes = bytes});
+        if (!heap) {
+            EXPECT_EQ(heap.status(), Status::bad_argument) << bytes;
+            continue;
+        }
+        ++made;
+        EXPECT_TRUE(heap->allocate(16)) << bytes;
+    }
+    EXPECT_GE(made, 7U);
+}
+
+TEST(SmallObjectAllocator, AResetForgetsNoAllocation) {
+    auto heap = make_heap();
+    for (std::size_t size = 1; size <= 1000; ++size)
+        ASSERT_TRUE(heap.allocate(size));
+    heap.deallocate(*heap.allocate(200'000));
+    ASSERT_TRUE(heap.allocate(200'000));
+    EXPECT_EQ(heap.stats().allocations, 1002U);
+    heap.reset();
+    EXPECT_EQ(heap.stats().allocations, 1002U);
+    EXPECT_EQ(heap.stats().live_blocks, 0U);
+    ASSERT_TRUE(heap.allocate(10));
+    EXPECT_EQ(heap.stats().allocations, 1003U);
+}
+
+TEST(SmallObjectAllocator, TheRegistryKnowsTheMemoryOfTheLastGrowth) {
+    auto heap = make_heap();
+    for (std::size_t size = 100'000; heap.allocate(size); size += 1000) {
+        std::size_t listed = 0;
+        ouro::visit_blocks([&](const ouro::BlockInfo& block) {
+            if (block.base == reinterpret_cast<std::uintptr_t>(heap.addresses().data))
+                listed = block.committed_bytes;
+        });
+        ASSERT_EQ(listed, heap.stats().committed_bytes);
+    }
 }
 
 }  // namespace

@@ -259,4 +259,17 @@ TEST(TaggedAllocator, AMarkThatNobodyFreedToEndsWithEverything) {
     EXPECT_EQ(tagged.counts().live_bytes, 50U);
 }
 
+TEST(TaggedAllocator, AMarkThatFailsLeavesNothingBelow) {
+    auto frame = ouro::FrameAllocator::create({.max_bytes = std::size_t{1} << 20});
+    ASSERT_TRUE(frame);
+    ouro::TaggedAllocator first(*frame, {.name = "first"});
+    ouro::TaggedAllocator second(first, {.name = "second"});
+    ouro::TaggedAllocator third(second, {.name = "third"});
+    ouro::TaggedAllocator fourth(third, {.name = "fourth"});
+    const auto block = third.allocate(100);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(fourth.place_mark().status(), ouro::Status::capacity_exhausted);
+    EXPECT_TRUE(third.try_resize(*block, 50));
+}
+
 }  // namespace

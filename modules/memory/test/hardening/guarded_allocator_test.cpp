@@ -2,7 +2,9 @@
 #include "hardening/reusing_resource.hpp"
 
 #include <ouro/memory/guarded_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
 
 #include <cstring>
 
@@ -15,8 +17,10 @@ using ouro::GuardedAllocator;
 using ouro::GuardOptions;
 using ouro::HardeningTier;
 using ouro::MemoryBlock;
+using ouro::SmallObjectAllocator;
 using ouro::StackAllocator;
 using ouro::Status;
+using ouro::TaggedAllocator;
 using ouro::testing_support::RecordedErrors;
 using ouro::testing_support::ReusingResource;
 using Checked = GuardedAllocator<HardeningTier::checked>;
@@ -329,6 +333,65 @@ TEST_F(GuardedAllocatorTest, ABlockThatGrewOverAMarkGoesWithIt) {
     ASSERT_TRUE(first && mark && guarded->try_resize(*first, 300));
     guarded->free_since(*mark);
     expect_nothing_left(*frame, *guarded);
+}
+
+TEST_F(GuardedAllocatorTest, WhatWasFreedBeforeAMarkIsFreedBelowBeforeIt) {
+    auto frame = FrameAllocator::create({.max_bytes = kBytes});
+    ASSERT_TRUE(frame);
+    TaggedAllocator tagged(*frame, {.name = "below"});
+    auto guarded = Checked::create_on(tagged, options());
+    ASSERT_TRUE(guarded);
+    guarded->deallocate(*guarded->allocate(100));
+    const auto mark = guarded->place_mark();
+    ASSERT_TRUE(mark);
+    EXPECT_EQ(tagged.counts().live_blocks, 0U);
+    ASSERT_TRUE(guarded->allocate(5000));
+    guarded->free_since(*mark);
+    EXPECT_EQ(guarded->stats().live_blocks, 0U);
+    EXPECT_EQ(tagged.counts().live_blocks, 0U);
+    EXPECT_EQ(tagged.counts().live_bytes, 0U);
+    EXPECT_EQ(guarded->check(), Status::ok);
+}
+
+TEST_F(GuardedAllocatorTest, AMarkThatFailsLeavesNothingBelow) {
+    auto frame = FrameAllocator::create({.max_bytes = kBytes});
+    ASSERT_TRUE(frame);
+    TaggedAllocator first(*frame, {.name = "first"});
+    TaggedAllocator second(first, {.name = "second"});
+    TaggedAllocator third(second, {.name = "third"});
+    auto guarded = Checked::create_on(third, options());
+    ASSERT_TRUE(guarded);
+    const auto block = third.allocate(100);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(guarded->place_mark().status(), Status::capacity_exhausted);
+    EXPECT_TRUE(third.try_resize(*block, 50));
+}
+
+TEST_F(GuardedAllocatorTest, CountsSampledBlocksBesideThoseHandedOn) {
+    using Hardened = GuardedAllocator<HardeningTier::hardened>;
+    auto upstream = SmallObjectAllocator::create({.max_bytes = kBytes});
+    ASSERT_TRUE(upstream);
+    auto guarded = Hardened::create_on(*upstream, {.check_unsampled = false});
+    ASSERT_TRUE(guarded);
+    const auto block = guarded->allocate(100);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(guarded->stats().live_blocks, 1U);
+    EXPECT_GE(guarded->stats().live_bytes, 100U);
+    EXPECT_GE(guarded->stats().peak_bytes, guarded->stats().live_bytes);
+    EXPECT_EQ(guarded->stats().allocations, 1U);
+    guarded->deallocate(*block);
+    EXPECT_EQ(guarded->stats().live_blocks, 0U);
+    EXPECT_EQ(guarded->stats().live_bytes, 0U);
+}
+
+TEST_F(GuardedAllocatorTest, NothingIsLiveWhenAllIsReleased) {
+    using Hardened = GuardedAllocator<HardeningTier::hardened>;
+    auto guarded = Hardened::create_on(upstream_, options());
+    ASSERT_TRUE(guarded);
+    ASSERT_TRUE(guarded->allocate(100));
+    guarded->release_all();
+    EXPECT_EQ(guarded->stats().live_blocks, 0U);
+    EXPECT_EQ(guarded->stats().live_bytes, 0U);
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ using ouro::SmallObjectAllocator;
 
 constexpr std::size_t kPlaces = 256;
 constexpr int kPauses = 150;
+// Where each of them may cost the others their patience.
+constexpr int kFewPauses = 40;
 constexpr std::size_t kAlignment = 16;
 
 // What the child tells by its exit code.
@@ -123,7 +125,7 @@ bool others_make_progress(int patience) {
 }
 
 // Ends the child: the workers use the resource until the process is gone.
-Outcome pause_again_and_again(MemoryResource& heap, int patience) {
+Outcome pause_again_and_again(MemoryResource& heap, int patience, int pauses = kPauses) {
     g_shared.heap = &heap;
     struct sigaction action = {};
     action.sa_handler = pause_here;
@@ -133,7 +135,7 @@ Outcome pause_again_and_again(MemoryResource& heap, int patience) {
         ::pthread_create(&threads[index], nullptr, run_worker, reinterpret_cast<void*>(index));
     while (g_shared.filtered_threads.load() != 3)
         sleep_briefly();
-    for (int pause = 0; pause < kPauses; ++pause) {
+    for (int pause = 0; pause < pauses; ++pause) {
         g_shared.may_resume.store(false);
         ::pthread_kill(threads[0], SIGUSR1);
         while (!g_shared.is_paused.load())
@@ -145,6 +147,11 @@ Outcome pause_again_and_again(MemoryResource& heap, int patience) {
     }
     return Outcome::everyone_went_on;
 }
+
+// A heap in a region that is never large enough: whoever finds it full takes what the others keep.
+struct FullHeap {
+    static constexpr std::size_t kBytes = std::size_t{1} << 20;
+};
 
 // The same heap behind a lock of any kind: what must not be.
 template <class Lock>
@@ -203,6 +210,13 @@ Outcome pause_on(int patience) {
 }
 
 template <>
+Outcome pause_on<FullHeap>(int patience) {
+    alignas(4096) static std::array<std::byte, FullHeap::kBytes> region;
+    static auto heap = SmallObjectAllocator::create_in({region.data(), region.size()});
+    return heap ? pause_again_and_again(*heap, patience, kFewPauses) : Outcome::cannot_create;
+}
+
+template <>
 Outcome pause_on<Partition>(int patience) {
     static constexpr PartitionOptions kPart{.max_bytes = std::size_t{256} << 20,
                                             .thread_safety = ouro::ThreadSafety::any_thread,
@@ -235,6 +249,14 @@ TEST(PausedThread, StopsNobodyElseAndNoFutexIsCalled) {
 
 TEST(PausedThread, StopsNobodyElseInTheSamePartition) {
     const int state = run_in_child<Partition>(kMuchPatience);
+    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
+    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
+        << "5: the others stood still while one was paused";
+}
+
+// Also not while it has another's heap, to take what that one keeps.
+TEST(PausedThread, StopsNobodyElseInAHeapThatIsFull) {
+    const int state = run_in_child<FullHeap>(kMuchPatience);
     ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
     EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
         << "5: the others stood still while one was paused";

@@ -4,9 +4,13 @@
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/owned_memory_block.hpp>
+#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/pmr.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/stl_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
+#include <ouro/memory/tlsf_allocator.hpp>
 
 #include <optional>
 #include <string>
@@ -66,6 +70,36 @@ TEST_F(UseDeath, StrategiesAskWhereDebugAssertsAreOn) {
     } else {
         EXPECT_TRUE(frame_->allocate(100));
         EXPECT_TRUE(stack->allocate(100));
+    }
+}
+
+// A block that becomes larger where it lies takes memory as well.
+void expect_growth_is_refused(ouro::MemoryResource& resource, std::size_t size) {
+    const auto block = resource.allocate(size, 16);
+    ASSERT_TRUE(block);
+    const std::size_t more = block->size + 1;
+    const NoAllocationScope quiet("tick");
+    if constexpr (OURO_ASSERT_LEVEL >= 1) {
+        EXPECT_DEATH((void)resource.reallocate(*block, more, 16), "the scope 'tick'") << size;
+        EXPECT_DEATH((void)resource.try_resize(*block, more, 16), "the scope 'tick'") << size;
+    } else {
+        EXPECT_TRUE(resource.reallocate(*block, more, 16)) << size;
+    }
+}
+
+TEST_F(UseDeath, GrowthInPlaceIsAnAllocation) {
+    constexpr std::size_t kBytes = std::size_t{4} << 20;
+    auto heap = ouro::SmallObjectAllocator::create({.max_bytes = kBytes});
+    auto tlsf = ouro::TlsfAllocator::create({.max_bytes = kBytes});
+    auto system = ouro::SystemAllocator::create({.max_bytes = kBytes});
+    const ouro::PartitionOptions part{.max_bytes = kBytes};
+    auto parts = ouro::PartitionAllocator::create({.partitions = {&part, 1}});
+    ASSERT_TRUE(heap && tlsf && system && parts);
+    for (const std::size_t size : {std::size_t{1000}, std::size_t{200'000}}) {
+        expect_growth_is_refused(*heap, size);
+        expect_growth_is_refused(*tlsf, size);
+        expect_growth_is_refused(*system, size);
+        expect_growth_is_refused((*parts)[0], size);
     }
 }
 

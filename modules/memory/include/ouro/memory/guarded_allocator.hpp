@@ -71,7 +71,8 @@ public:
 
     [[nodiscard]] bool owns(const void* address) const noexcept override { return core_.owns(address); }
     [[nodiscard]] ResourceInfo info() const noexcept override { return core_.info(); }
-    // Blocks count as live until they are freed, whether or not the upstream has them back.
+    // Blocks count as live until they are freed, whether or not the upstream has them back. Without
+    // check_unsampled the peak is the sum of two: of blocks with pages of their own, and of the upstream.
     [[nodiscard]] ResourceStats stats() const noexcept override { return core_.stats(); }
     // Looks at every block, live or in quarantine, without reporting; then at the upstream. No other thread
     // may write to a block beyond its size meanwhile, which none may anyway.

@@ -59,12 +59,11 @@ struct PartitionOptions {
 //   reach all of it. The rest lies elsewhere.
 // - Memory that goes back is taken from behind its addresses, which then read zero and do not fault;
 //   committed_bytes are those of addresses that ever had memory.
-// - When its addresses are used up, spans that threads keep empty for other sizes serve only after trim().
 // - check() requires that nobody uses the partition meanwhile.
 class Partition final : public MemoryResource {
 public:
-    // What a thread's caches take of the addresses of a partition for any thread; at most, where those are a
-    // block of another resource.
+    // What a thread's caches take of the addresses of a partition for any thread; at most, where those are
+    // few.
     static constexpr std::size_t kThreadBytes =
         align_up(detail::ThreadHeap::bytes_with(0), partition::kSpanBytes);
 

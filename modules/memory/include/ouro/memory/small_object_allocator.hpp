@@ -36,8 +36,8 @@ public:
     // Blocks of the size classes; larger ones take whole units.
     static constexpr std::size_t kLargestSmallBytes = detail::kLargestClassBytes;
 
-    // On reserved addresses of its own. Fails as os::reserve and os::commit do, or with bad_argument when
-    // max_bytes has no room for anything.
+    // On reserved addresses of its own. Fails as os::reserve and os::commit do, as os::add_fork_hooks does
+    // for the first of the process, or with bad_argument when max_bytes has no room for a small block.
     [[nodiscard]] static Expected<SmallObjectAllocator> create(const Options& options) noexcept;
     // In one block of another resource, which must live longer: no other memory is ever used.
     [[nodiscard]] static Expected<SmallObjectAllocator> create_on(MemoryResource& upstream, std::size_t bytes,

@@ -45,6 +45,9 @@ public:
     [[nodiscard]] static Layout layout_for(std::size_t units, std::size_t page_bytes,
                                            std::size_t owner_bytes = 0) noexcept;
 
+    // Whether so many units have room for a thread's heap and a block.
+    [[nodiscard]] static bool is_enough(std::size_t units) noexcept;
+
     HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept;
 
     // Never the same twice in a process: a thread's note of its heap cannot be taken for one of another core.
@@ -92,6 +95,8 @@ public:
     void abandon_heap_of(std::uint64_t thread_id) noexcept;
     // In the child of a fork: heaps of threads that are not there any more become orphans.
     void abandon_heaps_except(std::uint64_t thread_id) noexcept;
+    // Requires: a heap in state owned whose owner is gone and that nobody else holds.
+    void make_orphan(ThreadHeap& heap) noexcept;
 
     [[nodiscard]] Expected<Slab*> make_slab(unsigned size_class, ThreadHeap& owner) noexcept;
     void release_slab(Slab& slab) noexcept;
@@ -100,7 +105,8 @@ public:
 
     // A block of the class goes to the queue of its owner: for a thread without a heap.
     void send_home(unsigned size_class, void* block) noexcept;
-    // Forgets all blocks and heaps, under a new id. Requires: nobody uses the core meanwhile.
+    // Forgets all blocks and heaps, under a new id. Requires: nobody uses the core meanwhile, and no thread
+    // that ends leaves its heap: see reset_live_core().
     void reset() noexcept;
 
     // Blocks of whole units. The sizes are those of the units. `reads_zero` may be null.
@@ -120,16 +126,23 @@ public:
     // Sends home what all threads keep, and returns the memory of free units. From any thread; one at a time,
     // and whoever comes meanwhile purges nothing.
     Purged purge() noexcept;
-    // Sends home what all threads keep, when it is as much as is wanted: for an allocation that failed. False
-    // when there is no hope in trying again.
-    [[nodiscard]] bool take_back(std::size_t wanted_bytes) noexcept;
+    // Sends home what all threads keep, when it is as much as is wanted: for an allocation that failed, and
+    // that began when so many purges had ended. Where another does that already, waits for it, but not for
+    // ever. False when there is no hope in trying again.
+    [[nodiscard]] bool take_back(std::size_t wanted_bytes, std::uint64_t purges_before) noexcept;
+    [[nodiscard]] std::uint64_t ended_purges() const noexcept {
+        return ended_purges_.load(std::memory_order_acquire);
+    }
     // Returns the memory of free units only, and leaves what threads keep: how many bytes that were.
     std::size_t purge_units() noexcept { return units_.purge(); }
     // Keeps purges away, so that a fork finds no heap revoked.
     [[nodiscard]] bool try_begin_purge() noexcept {
         return !is_purging_.exchange(true, std::memory_order_acquire);
     }
-    void end_purge() noexcept { is_purging_.store(false, std::memory_order_release); }
+    void end_purge() noexcept {
+        ended_purges_.fetch_add(1, std::memory_order_release);
+        is_purging_.store(false, std::memory_order_release);
+    }
 
     struct Counts {
         std::size_t live_blocks = 0;
@@ -161,12 +174,14 @@ public:
 
 private:
     [[nodiscard]] static Expected<void> commit_units(void* core, std::size_t first, std::size_t end) noexcept;
+    static void tell_growth(void* core) noexcept;
     [[nodiscard]] ThreadHeap* adopt_heap(std::uint64_t thread_id) noexcept;
     [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
     void give_back(std::size_t first, std::size_t count) noexcept;
     void note_taken(std::size_t units) noexcept;
     [[nodiscard]] bool keeps_too_much() noexcept;
+    [[nodiscard]] bool wait_for_purge() noexcept;
     // How many heaps could not be reached.
     std::size_t empty_caches() noexcept;
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
@@ -185,8 +200,11 @@ private:
     std::atomic<ThreadHeap*> heaps_ = nullptr;
     std::atomic<std::uint32_t> orphans_ = 0;
     std::atomic<bool> is_purging_ = false;
-    // Large blocks, taken and returned.
-    std::atomic<std::uint64_t> large_operations_ = 0;
+    // Number of the purge that somebody waited for in vain.
+    std::atomic<std::uint64_t> stuck_purge_ = 0;
+    std::atomic<std::uint64_t> ended_purges_ = 0;
+    // Large blocks, taken and returned; and all that heaps did which a reset has forgotten.
+    std::atomic<std::uint64_t> other_operations_ = 0;
     std::atomic<std::uint64_t> failures_ = 0;
     void (*on_growth_)(void* context);
     void* growth_context_;

@@ -24,12 +24,19 @@ inline constinit thread_local HeapNote t_heap_notes[kHeapNotes] = {};
     return note.core_id == core_id ? note.heap : nullptr;
 }
 
+// After the thread had to leave its heap.
+inline void forget_heap(std::uint64_t core_id) noexcept {
+    t_heap_notes[core_id % kHeapNotes] = {};
+}
+
 // Finds or makes the thread's heap and notes it. Fails as HeapCore::heap_of_this_thread.
 [[nodiscard]] Expected<ThreadHeap*> find_heap(HeapCore& core) noexcept;
 
 // A core is among the live ones from its creation to its end, so that threads that end know whom to tell.
-// Fails where threads cannot be followed.
+// Fails where threads or forks cannot be followed.
 Expected<void> add_live_core(HeapCore& core) noexcept;
 void remove_live_core(HeapCore& core) noexcept;
+// As HeapCore::reset, also while threads end that have used the core before.
+void reset_live_core(HeapCore& core) noexcept;
 
 }  // namespace ouro::detail

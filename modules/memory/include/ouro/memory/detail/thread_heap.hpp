@@ -23,6 +23,8 @@ class HeapCore;
 // Another thread may take the heap over for a moment, to empty an idle cache. For that the owner shows when
 // it is inside (an odd sequence number, stored without a fence), and whoever comes makes every cache look
 // both empty and full, lets the system run a barrier on all threads, and waits until the owner is outside.
+// An owner that comes back meanwhile waits, but not for ever: whoever has revoked the heap may be stopped. It
+// then leaves the heap to that one, who makes it an orphan in the end, and takes another.
 class ThreadHeap {
 public:
     enum class State : std::uint32_t { owned, orphan, held };
@@ -74,13 +76,16 @@ public:
         return true;
     }
 
-    // The same when the cache cannot serve. Fails as UnitMap::take does.
+    // The same when the cache cannot serve. Fails as UnitMap::take does, or with busy when the thread had to
+    // leave the heap, which is not its own any more; so false from push_slow, and the block is the caller's.
     [[nodiscard]] Expected<void*> pop_slow(unsigned size_class) noexcept;
-    void push_slow(unsigned size_class, void* block) noexcept;
+    [[nodiscard]] bool push_slow(unsigned size_class, void* block) noexcept;
 
-    // Sends every cached block home and gives back the slabs that are empty then. One for whoever owns or
-    // holds the heap, one for whoever has revoked it.
-    void empty_as_owner() noexcept;
+    // Sends every cached block home and gives back the slabs that are empty then. One for the owner: false
+    // when it had to leave the heap; one for whoever holds it: false when it is revoked for long; one for
+    // whoever has revoked it.
+    [[nodiscard]] bool empty_as_owner() noexcept;
+    [[nodiscard]] bool empty_as_holder() noexcept;
     void empty() noexcept;
 
     // For other threads: takes the heap over from its owner, when that one is outside and stays so for a
@@ -88,7 +93,8 @@ public:
     [[nodiscard]] bool try_revoke() noexcept;
     void restore() noexcept;
 
-    // Moves the slabs with free blocks of a class to another heap. Requires: the caller holds this heap.
+    // Moves the slabs with free blocks of a class to another heap, unless this one is revoked for long.
+    // Requires: the caller holds this heap.
     void move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
 
     // Puts free blocks of one class, one at least, into this heap's queue.
@@ -139,8 +145,13 @@ private:
         std::atomic_signal_fence(std::memory_order_seq_cst);
         return sequence;
     }
-    void enter() noexcept;
+    // False when somebody has revoked the heap and does not restore it for long.
+    [[nodiscard]] bool enter() noexcept;
     void leave() noexcept;
+    // Enters as the owner; false when it left the heap instead.
+    [[nodiscard]] bool enter_or_abandon() noexcept;
+    [[nodiscard]] bool wait_while_revoked() const noexcept;
+    void end_revocation() noexcept;
     [[nodiscard]] bool wait_until_outside() const noexcept;
 
     [[nodiscard]] Parcel* parcels() const noexcept {
@@ -187,7 +198,9 @@ private:
     alignas(64) std::atomic<std::uint64_t> sequence_ = 0;
     Bin bins_[kClassCount];
     HeapCore& core_;
-    std::atomic<bool> revoked_ = false;
+    // Left: its owner is gone for good.
+    enum class Revocation : std::uint32_t { none, revoked, left };
+    std::atomic<Revocation> revoked_ = Revocation::none;
     std::uint32_t limits_[kClassCount] = {};
     unsigned cache_shift_;
     unsigned next_parcel_ = 0;

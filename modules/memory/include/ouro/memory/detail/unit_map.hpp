@@ -43,10 +43,18 @@ public:
     // at once, also for the same units.
     using Grow = Expected<void> (*)(void* context, std::size_t first_unit, std::size_t end_unit);
 
-    // Without `grow_units` the units that are usable are all there will ever be.
-    UnitMap(const Memory& memory, Grow grow_units, void* context) noexcept;
+    struct Growth {
+        // Without it the units that are usable are all there will ever be.
+        Grow make_usable = nullptr;
+        // Told when there are more than before, by the thread that grew; may be null.
+        void (*has_grown)(void* context) = nullptr;
+        void* context = nullptr;
+    };
 
-    // A run of `count` units. Fails with capacity_exhausted, with sealed, or as growing does.
+    UnitMap(const Memory& memory, const Growth& growth) noexcept;
+
+    // A run of `count` units. Fails with capacity_exhausted, with sealed, or as growing does. Before it
+    // grows or fails it waits for units that a purge holds, a moment or a few of them, never longer.
     [[nodiscard]] Expected<Run> take(std::size_t count) noexcept;
     // The units right behind a run, if they are free now.
     [[nodiscard]] bool take_at(std::size_t first, std::size_t count) noexcept;
@@ -56,6 +64,11 @@ public:
     // None where the units are a fixed region, whose memory is not ours to return, and none while memory is
     // sealed.
     std::size_t purge() noexcept;
+    // In the child of a fork, whose other threads are gone: true when some of them were purging. The units
+    // they held are taken for ever, unless somebody who knows them calls recover().
+    bool forget_purges() noexcept;
+    // Gives back a unit that a thread held which does not exist any more.
+    void recover(std::size_t unit) noexcept;
 
     [[nodiscard]] std::byte* address_of(std::size_t unit) const noexcept {
         return units_.data + (unit << kUnitShift);
@@ -83,17 +96,37 @@ private:
     void unclaim(std::size_t first, std::size_t count) noexcept;
     // Clears the dirty bits of a claimed run; how many there were.
     std::size_t clear_dirty(std::size_t first, std::size_t count) noexcept;
+    // Whether a run of so many could ever be there if nothing was given back any more.
+    [[nodiscard]] bool can_fit(std::size_t count, std::size_t usable) const noexcept;
     [[nodiscard]] Expected<void> grow(std::size_t count, std::size_t usable) noexcept;
+    [[nodiscard]] std::uint32_t version() const noexcept {
+        return static_cast<std::uint32_t>(hint_.load(std::memory_order_acquire) >> 32U);
+    }
+    // What a search that found nothing goes by.
+    struct Search {
+        std::uint32_t version = 0;
+        std::uint64_t purges = 0;
+        unsigned retries = 0;
+        std::uint64_t begin_ns = 0;
+    };
+    void begin(Search& search) const noexcept;
+    // Whether to search again, after a while: units were given back since it began, or a purge holds some.
+    [[nodiscard]] bool should_retry(Search& search, std::uint64_t patience_ns) noexcept;
     std::size_t purge_word(std::size_t word) noexcept;
 
     MemoryBlock units_;
     Word* taken_;
     Word* dirty_;
-    Grow grow_;
-    void* grow_context_;
+    Growth growth_;
     std::atomic<std::size_t> usable_;
-    // No word before this one has a free unit, except for moments.
-    std::atomic<std::size_t> first_free_word_ = 0;
+    // In the lower half a word before which none has a free unit, except for moments; in the upper half a
+    // version, which changes whenever units are given back. So whoever found that all before a word is taken
+    // can tell whether that is still true.
+    std::atomic<std::uint64_t> hint_ = 0;
+    // Purges under way in the lower half, and in the upper half those that have ended; and what this was when
+    // somebody waited for them in vain: once is enough for a thread that is stopped.
+    std::atomic<std::uint64_t> purges_ = 0;
+    std::atomic<std::uint64_t> stuck_purges_ = 0;
     std::atomic<std::size_t> free_dirty_ = 0;
 };
 

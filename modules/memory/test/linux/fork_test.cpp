@@ -1,0 +1,131 @@
+// A child has only the thread that forked; what the others held must not be held for ever.
+#include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/observer.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/memory/tag.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
+#include <ouro/os/thread.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using ouro::MemoryBlock;
+using ouro::SmallObjectAllocator;
+using ouro::Status;
+
+constexpr std::size_t kBytes = std::size_t{32} << 20;
+// A child that hangs is ended by the alarm.
+constexpr unsigned kChildSeconds = 60;
+
+// Runs the callable in a child and returns how that ended, as waitpid tells: zero is all well.
+template <class Callable>
+int run_in_child(Callable callable) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(kChildSeconds);
+        ::_exit(callable());
+    }
+    int state = 0;
+    EXPECT_GT(child, 0);
+    EXPECT_EQ(::waitpid(child, &state, 0), child);
+    return state;
+}
+
+TEST(Fork, HeapsOfMissingThreadsAreOrphansInTheChild) {
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    std::atomic<bool> has_heap = false;
+    std::atomic<bool> may_end = false;
+    std::thread other([&] {
+        heap.deallocate(*heap.allocate(100));
+        has_heap.store(true);
+        while (!may_end.load())
+            ouro::os::yield_thread();
+    });
+    while (!has_heap.load())
+        ouro::os::yield_thread();
+    const MemoryBlock mine = *heap.allocate(100);
+    EXPECT_EQ(heap.counts().orphans, 0U);
+    const int state = run_in_child([&] {
+        if (heap.counts().heaps != 2 || heap.counts().orphans != 1) return 1;
+        heap.deallocate(mine);
+        if (heap.purge().skipped_heaps != 0 || heap.counts().cached_bytes != 0) return 2;
+        return heap.check() == Status::ok ? 0 : 3;
+    });
+    EXPECT_EQ(state, 0);
+    EXPECT_EQ(heap.counts().orphans, 0U);
+    may_end.store(true);
+    other.join();
+    EXPECT_EQ(heap.counts().orphans, 1U);
+}
+
+// Threads begin and end, heaps, tags and entries come and go: everything that takes a lock of the process.
+TEST(Fork, NoLockStaysHeldInTheChild) {
+    constexpr int kForks = 150;
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    std::atomic<bool> is_over = false;
+    const auto churn = [&] {
+        while (!is_over.load()) {
+            std::thread([&] {
+                std::vector<MemoryBlock> blocks;
+                for (std::size_t size = 16; size < 3000; size += 7)
+                    if (const auto block = heap.allocate(size)) blocks.push_back(*block);
+                for (const MemoryBlock block : blocks)
+                    heap.deallocate(block);
+                heap.purge();
+                for (int round = 0; round < 100; ++round) {
+                    const ouro::BlockRegistration entry({.name = "entry"});
+                    static_cast<void>(ouro::register_tag("fork"));
+                }
+            }).join();
+        }
+    };
+    std::thread first(churn);
+    std::thread second(churn);
+    for (int fork = 0; fork < kForks; ++fork) {
+        const int state = run_in_child([&] {
+            auto other = SmallObjectAllocator::create({.max_bytes = kBytes});
+            if (!other || !other->allocate(10) || !heap.allocate(10)) return 1;
+            return ouro::register_tag("fork") ? 0 : 2;
+        });
+        ASSERT_EQ(state, 0) << "fork " << fork;
+    }
+    is_over.store(true);
+    first.join();
+    second.join();
+}
+
+// Keeps whoever allocates inside.
+struct SlowObserver final : ouro::MemoryObserver {
+    void on_allocate(const ouro::MemoryEvent&) noexcept override {
+        is_inside.store(true);
+        while (!may_leave.load())
+            ouro::os::yield_thread();
+    }
+    std::atomic<bool> is_inside = false;
+    std::atomic<bool> may_leave = false;
+};
+
+TEST(Fork, AnObserverCanBeRemovedInTheChildWhoeverWasInside) {
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    ouro::TaggedAllocator tagged(heap, {.name = "observed"});
+    SlowObserver observer;
+    ASSERT_TRUE(ouro::add_observer(observer));
+    std::thread other([&] { tagged.deallocate(*tagged.allocate(100)); });
+    while (!observer.is_inside.load())
+        ouro::os::yield_thread();
+    EXPECT_EQ(run_in_child([&] { return ouro::remove_observer(observer) ? 0 : 1; }), 0);
+    observer.may_leave.store(true);
+    other.join();
+    EXPECT_TRUE(ouro::remove_observer(observer));
+}
+
+}  // namespace
