@@ -3,6 +3,7 @@
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/observe/detail/turn.hpp>
+#include <ouro/os/fork_hooks.hpp>
 
 #include <algorithm>
 
@@ -22,6 +23,28 @@ constinit std::array<Source, kMaxMetricSources> g_sources{};
 constinit std::uint64_t g_added = 0;
 constinit std::uint64_t g_running = 0;
 constinit detail::Turn g_turn;
+
+constinit bool g_knows_forks = false;
+
+void lock_for_fork(void*) noexcept {
+    g_lock.lock();
+}
+void unlock_after_fork(void*) noexcept {
+    g_lock.unlock();
+}
+void forget_others_in_child(void*) noexcept {
+    g_turn.forget_others();
+    if (!g_turn.is_mine()) g_running = 0;
+    g_lock.unlock();
+}
+
+// Requires: g_lock is held.
+void prepare_for_forks() noexcept {
+    if (g_knows_forks) return;
+    g_knows_forks = true;
+    static_cast<void>(os::add_fork_hooks(
+        {.prepare = lock_for_fork, .parent = unlock_after_fork, .child = forget_others_in_child}));
+}
 
 template <std::size_t kSize>
 void copy_text(std::string_view text, std::array<char, kSize>& out) noexcept {
@@ -88,6 +111,7 @@ Expected<MetricSourceId> add_metric_source(std::string_view name, MetricCallback
                                            void* context) noexcept {
     if (name.empty() || callback == nullptr) return Status::bad_argument;
     const detail::WordLockScope scope(g_lock);
+    prepare_for_forks();
     for (Source& source : g_sources) {
         if (source.callback != nullptr) continue;
         source = {.callback = callback, .context = context, .number = ++g_added};

@@ -2,6 +2,9 @@
 #include "child_process.hpp"
 #include "pressure_support.hpp"
 
+#include <ouro/observe/metrics.hpp>
+
+#include <memory>
 #include <optional>
 
 namespace ouro {
@@ -29,6 +32,25 @@ TEST(PressureFork, AMonitorWithAWorkerGoesInTheChildToo) {
     EXPECT_EQ(result, 0);
     monitor->stop_worker();
     EXPECT_EQ(use_of(tag).live_bytes, 0U);
+}
+
+// A child may go on where its parent was asked for metrics.
+TEST(MetricsFork, ASourceMayForkAndTheChildTakesMetrics) {
+    static int result = -1;
+    const auto id = add_metric_source("forks", [](void*, MetricWriter& writer) noexcept {
+        result = run_in_child([] { return remove_metric_source({}).status() == Status::not_found ? 0 : 1; });
+        writer.add_level("result", static_cast<std::uint64_t>(result));
+    });
+    ASSERT_TRUE(id);
+    const auto metrics = std::make_unique<MetricsSnapshot>();
+    take_metrics(*metrics);
+    EXPECT_EQ(result, 0);
+    EXPECT_TRUE(remove_metric_source(*id));
+    EXPECT_EQ(run_in_child([&] {
+                  take_metrics(*metrics);
+                  return metrics->source_count == 0 ? 0 : 1;
+              }),
+              0);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct MachineMemory {
     double full_stalls_percent = 0;
 };
 
-// Asks the system, which takes some dozens of microseconds; what it does not tell stays without a limit. The
+// Asks the system, which takes some hundred microseconds; what it does not tell stays without a limit. The
 // argument is for those who replace this function by one of their own.
 [[nodiscard]] MachineMemory read_machine_memory(void* context = nullptr) noexcept;
 

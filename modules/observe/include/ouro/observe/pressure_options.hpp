@@ -49,7 +49,8 @@ struct StallThresholds {
 
 struct PressureOptions {
     // Whose hard budget is watched, together with all below it; the whole program's for the untagged one.
-    // Without a hard budget it never gives a reason.
+    // Without a hard budget it never gives a reason. Where several threads allocate, a crossing may be
+    // noticed late by what they hold as credit, never by more than 512 KiB a thread.
     Tag tag = {};
     PressureThresholds thresholds{};
 

@@ -44,6 +44,12 @@ public:
         waiting_.fetch_sub(1);
     }
 
+    // In the child of a fork, where other threads are not there any more.
+    void forget_others() noexcept {
+        if (!is_mine()) owner_.store(0, std::memory_order_relaxed);
+        waiting_.store(0, std::memory_order_relaxed);
+    }
+
 private:
     std::atomic<std::uint64_t> owner_{0};
     std::atomic<std::uint32_t> steps_{0};
