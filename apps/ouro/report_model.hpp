@@ -1,0 +1,84 @@
+#pragma once
+
+#include "image_reader.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What a report tells, as plain values: made of records that nobody vouches for, so that every number was
+// checked and every text is printable.
+namespace ouro {
+
+struct FailureCount {
+    std::string reason;
+    std::uint64_t count = 0;
+};
+
+// With all tags below it, except where it says otherwise.
+struct TagReport {
+    std::uint16_t id = 0;
+    std::uint16_t parent = 0;
+    // How many are above it; the untagged one is everything.
+    unsigned depth = 0;
+    std::string name;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t live_blocks = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t frees = 0;
+    std::uint64_t allocated_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    std::uint64_t peak_bytes = 0;
+    // Of the tag alone.
+    std::uint64_t own_live_bytes = 0;
+    std::optional<std::uint64_t> soft_bytes;
+    std::optional<std::uint64_t> hard_bytes;
+    bool is_rate_limited = false;
+    // Of the tag alone.
+    std::vector<FailureCount> failures;
+    // Since the report before.
+    std::optional<double> allocations_per_second;
+    std::optional<double> allocated_bytes_per_second;
+};
+
+struct EventReport {
+    std::uint64_t number = 0;
+    // Before the moment of the report.
+    double seconds_ago = 0;
+    std::string kind;
+    std::string tag;
+    // Empty where it says nothing.
+    std::string status;
+    unsigned level = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t limit_bytes = 0;
+};
+
+struct Report {
+    std::string program;
+    std::uint32_t process_id = 0;
+    bool is_live = false;
+    double running_seconds = 0;
+    std::uint64_t taken_ns = 0;
+    unsigned threads = 0;
+    // What the records themselves take.
+    std::uint64_t record_bytes = 0;
+    // A parent before those below it, which are sorted by what is live.
+    std::vector<TagReport> tags;
+    // The latest first.
+    std::vector<EventReport> events;
+    std::uint64_t event_count = 0;
+};
+
+[[nodiscard]] Report make_report(const LoadedImage& loaded);
+
+// Fills in the rates from an earlier report of the same process.
+void add_rates(Report& report, const Report& before);
+
+// Leaves the tag of this name and those below it, and what belongs to them. Throws ReportError, with the
+// names there are.
+void keep_tag(Report& report, const std::string& name);
+
+}  // namespace ouro
