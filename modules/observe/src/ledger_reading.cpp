@@ -24,15 +24,14 @@ struct Sums {
 // Frees before allocations, so that what both have seen is never less than nothing.
 void add_cells(Ledger& ledger, std::size_t id, Sums& sums) noexcept {
     detail::visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        const LedgerCell& cell = shard.cells[id];
-        sums.frees += cell.frees.load(std::memory_order_relaxed);
-        sums.freed_bytes += static_cast<std::uint64_t>(cell.freed());
+        sums.frees += shard.cells[id].frees.load(std::memory_order_relaxed);
+        sums.freed_bytes += static_cast<std::uint64_t>(shard.freed(id));
     });
     detail::visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         const LedgerCell& cell = shard.cells[id];
         sums.allocations += cell.allocations.load(std::memory_order_relaxed);
         sums.allocated_bytes += static_cast<std::uint64_t>(cell.allocated.load(std::memory_order_relaxed));
-        sums.credit += cell.credit();
+        sums.credit += shard.credit(id);
     });
 }
 
@@ -135,7 +134,8 @@ ObserveCost observe_cost() noexcept {
     return {.reserved_bytes = sizeof(detail::ObserveImage),
             .used_bytes = sizeof(detail::ImageHeader) + sizeof(detail::EventRing) +
                           tags * sizeof(LedgerAccount) +
-                          shards * (offsetof(LedgerShard, cells) + tags * sizeof(LedgerCell))};
+                          shards * (offsetof(LedgerShard, cells) +
+                                    tags * (sizeof(LedgerCell) + sizeof(detail::LedgerSlowCell)))};
 }
 
 }  // namespace ouro

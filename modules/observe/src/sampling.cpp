@@ -1,12 +1,15 @@
+#include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/detail/sampling.hpp>
 
 #include <limits>
 
 namespace ouro::detail {
 
-BlockTrailer sample_allocation(MemoryBlock, BlockTrailer trailer) noexcept {
-    t_shard->until_sample.store(std::numeric_limits<std::int64_t>::max(), std::memory_order_relaxed);
-    return trailer;
+bool sample_allocation(MemoryBlock, Tag tag) noexcept {
+    if (t_shard != nullptr)
+        t_shard->cells[tag.id()].sample_at.store(std::numeric_limits<std::int64_t>::max(),
+                                                 std::memory_order_relaxed);
+    return false;
 }
 void forget_sample(const void*) noexcept {}
 void move_sample(const void*, MemoryBlock) noexcept {}
