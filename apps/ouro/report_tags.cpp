@@ -21,7 +21,7 @@ struct Sums {
     std::uint64_t freed_bytes = 0;
     std::uint64_t allocations = 0;
     std::uint64_t frees = 0;
-    // What threads may have had in use at the most, and now, less what they were granted.
+    // The least that threads had left of what they were granted.
     std::uint64_t least_credit = 0;
 
     void add(const Sums& other) {
@@ -33,16 +33,18 @@ struct Sums {
     }
 };
 
-Sums sums_of(const LedgerCell& cell) {
+Sums sums_of(const detail::LedgerShard& shard, std::size_t id) {
+    const LedgerCell& cell = shard.cells[id];
+    const detail::LedgerSlowCell& slow = shard.slow_cells[id];
     const std::uint64_t allocated = load(cell.allocated);
     const std::uint64_t allowance = load(cell.allowance);
-    const auto credit = static_cast<std::int64_t>(allowance - allocated);
+    const auto lead = static_cast<std::int64_t>(allowance - allocated);
     const auto least = static_cast<std::int64_t>(load(cell.least));
     return {.allocated_bytes = allocated,
-            .freed_bytes = allowance - load(cell.granted),
+            .freed_bytes = allowance - load(slow.granted),
             .allocations = load(cell.allocations),
             .frees = load(cell.frees),
-            .least_credit = static_cast<std::uint64_t>(std::min(credit, least))};
+            .least_credit = static_cast<std::uint64_t>(std::min(lead, least)) - load(slow.revoked)};
 }
 
 std::vector<FailureCount> failures_of(const LedgerAccount& account) {
@@ -133,7 +135,7 @@ std::vector<TagReport> read_tags(const Ledger& ledger) {
         if (id != 0 && load(account.is_open) == 0) continue;
         Sums own;
         for (std::size_t shard = 0; shard < shards; ++shard)
-            own.add(sums_of(ledger.shards[shard].cells[id]));
+            own.add(sums_of(ledger.shards[shard], id));
         sums[id].add(own);
         TagReport tag = read_account(account, id);
         tag.own_live_bytes = at_least_zero(own.allocated_bytes - own.freed_bytes);

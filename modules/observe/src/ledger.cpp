@@ -89,7 +89,7 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
 
 // Credit for at least the bytes, or the tag whose budget is in the way.
 Reservation grant(Ledger& ledger, Tag tag, std::int64_t bytes, std::int64_t& granted) noexcept {
-    const std::int64_t spare = spare_credit(ledger, tag);
+    const std::int64_t spare = spare_credit(ledger, tag, bytes);
     granted = bytes + spare;
     Reservation result = reserve_bytes(ledger, tag, granted);
     if (result.is_granted || spare == 0) return result;

@@ -133,7 +133,7 @@ ObserveCost observe_cost() noexcept {
     const std::size_t tags = tag_count();
     return {.reserved_bytes = sizeof(detail::ObserveImage),
             .used_bytes = sizeof(detail::ImageHeader) + sizeof(detail::EventRing) +
-                          tags * sizeof(LedgerAccount) +
+                          sizeof(detail::PressureImage) + tags * sizeof(LedgerAccount) +
                           shards * (offsetof(LedgerShard, cells) +
                                     tags * (sizeof(LedgerCell) + sizeof(detail::LedgerSlowCell)))};
 }

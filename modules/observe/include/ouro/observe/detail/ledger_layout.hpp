@@ -82,7 +82,7 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::int64_t> peak;
     std::atomic<std::int64_t> hard;
     std::atomic<std::int64_t> soft;
-    // Where somebody wants to know, when it was reached, and how far one must be below to be told again.
+    // Where somebody wants to know that so much is in use, and when it was reached: zero until then.
     std::atomic<std::int64_t> alarm;
     std::atomic<std::uint64_t> alarm_ns;
     std::atomic<std::uint32_t> is_over_soft;

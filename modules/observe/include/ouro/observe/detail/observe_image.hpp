@@ -2,6 +2,7 @@
 
 #include <ouro/observe/detail/event_ring.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/observe/detail/pressure_image.hpp>
 
 #include <array>
 #include <cstdint>
@@ -25,6 +26,7 @@ struct ImageHeader {
 struct ObserveImage {
     ImageHeader header;
     EventRing events;
+    PressureImage pressure;
     Ledger ledger;
 };
 
