@@ -45,19 +45,64 @@ ordered_json event_json(const EventReport& event) {
             {"limit_bytes", event.limit_bytes}};
 }
 
+ordered_json monitor_json(const MonitorReport& monitor) {
+    return {{"tag", monitor.tag},
+            {"level", monitor.level},
+            {"source", monitor.source},
+            {"used_bytes", monitor.used_bytes},
+            {"limit_bytes", monitor.limit_bytes},
+            {"looks", monitor.looks},
+            {"level_changes", monitor.level_changes},
+            {"handler_calls", monitor.handler_calls},
+            {"reliefs", monitor.reliefs},
+            {"failures", monitor.failures},
+            {"reported_bytes", monitor.reported_bytes},
+            {"freed_bytes", monitor.freed_bytes},
+            {"handler_seconds", monitor.handler_seconds},
+            {"latency_seconds",
+             {{"count", monitor.crossings},
+              {"least", monitor.least_latency_seconds},
+              {"median", monitor.median_latency_seconds},
+              {"most", monitor.most_latency_seconds}}}};
+}
+
+ordered_json call_json(const HandlerCallReport& call) {
+    return {{"number", call.number},
+            {"seconds_ago", call.seconds_ago},
+            {"duration_seconds", call.duration_seconds},
+            {"handler", call.handler},
+            {"tag", call.tag},
+            {"level", call.level},
+            {"source", call.source},
+            {"wanted_bytes", call.wanted_bytes},
+            {"reported_bytes", call.reported_bytes},
+            {"freed_bytes", call.freed_bytes}};
+}
+
+template <class Entry, class Convert>
+ordered_json list_json(const std::vector<Entry>& entries, Convert convert) {
+    ordered_json list = ordered_json::array();
+    for (const Entry& entry : entries)
+        list.push_back(convert(entry));
+    return list;
+}
+
 }  // namespace
 
 ordered_json report_json(const Report& report) {
-    ordered_json json{{"program", report.program},      {"process_id", report.process_id},
-                      {"is_live", report.is_live},      {"observed_seconds", report.running_seconds},
-                      {"threads", report.threads},      {"record_bytes", report.record_bytes},
-                      {"tags", ordered_json::array()},  {"event_count", report.event_count},
-                      {"events", ordered_json::array()}};
-    for (const TagReport& tag : report.tags)
-        json["tags"].push_back(tag_json(tag));
-    for (const EventReport& event : report.events)
-        json["events"].push_back(event_json(event));
-    return json;
+    return {{"program", report.program},
+            {"process_id", report.process_id},
+            {"is_live", report.is_live},
+            {"observed_seconds", report.running_seconds},
+            {"threads", report.threads},
+            {"record_bytes", report.record_bytes},
+            {"tags", list_json(report.tags, tag_json)},
+            {"event_count", report.event_count},
+            {"events", list_json(report.events, event_json)},
+            {"pressure",
+             {{"monitors", list_json(report.monitors, monitor_json)},
+              {"handler_call_count", report.handler_call_count},
+              {"handler_calls", list_json(report.handler_calls, call_json)}}}};
 }
 
 }  // namespace ouro

@@ -49,6 +49,7 @@ Report make_report(const LoadedImage& loaded) {
     report.record_bytes = loaded.used_bytes;
     report.tags = read_tags(image.ledger);
     read_events(image.events, report);
+    read_pressure(image.pressure, report);
     return report;
 }
 
@@ -92,10 +93,13 @@ void keep_tag(Report& report, const std::string& name) {
     for (TagReport& tag : kept)
         tag.depth -= depth;
     report.tags = std::move(kept);
-    std::erase_if(report.events, [&report](const EventReport& event) {
+    const auto is_of_another = [&report](const auto& entry) {
         return std::none_of(report.tags.begin(), report.tags.end(),
-                            [&event](const TagReport& tag) { return tag.name == event.tag; });
-    });
+                            [&entry](const TagReport& tag) { return tag.name == entry.tag; });
+    };
+    std::erase_if(report.events, is_of_another);
+    std::erase_if(report.monitors, is_of_another);
+    std::erase_if(report.handler_calls, is_of_another);
 }
 
 }  // namespace ouro

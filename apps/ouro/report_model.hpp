@@ -56,6 +56,42 @@ struct EventReport {
     std::uint64_t limit_bytes = 0;
 };
 
+// One watcher of a budget and of the machine.
+struct MonitorReport {
+    std::string tag;
+    std::string level;
+    std::string source;
+    std::uint64_t used_bytes = 0;
+    std::uint64_t limit_bytes = 0;
+    std::uint64_t looks = 0;
+    std::uint64_t level_changes = 0;
+    std::uint64_t handler_calls = 0;
+    std::uint64_t reliefs = 0;
+    std::uint64_t failures = 0;
+    std::uint64_t reported_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    double handler_seconds = 0;
+    // From crossing a level to the first handler.
+    std::uint64_t crossings = 0;
+    double least_latency_seconds = 0;
+    double median_latency_seconds = 0;
+    double most_latency_seconds = 0;
+};
+
+struct HandlerCallReport {
+    std::uint64_t number = 0;
+    double seconds_ago = 0;
+    double duration_seconds = 0;
+    std::string handler;
+    std::string tag;
+    std::string level;
+    std::string source;
+    std::uint64_t wanted_bytes = 0;
+    // What it said, and what the ledger saw.
+    std::uint64_t reported_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+};
+
 struct Report {
     std::string program;
     std::uint32_t process_id = 0;
@@ -70,6 +106,10 @@ struct Report {
     // The latest first.
     std::vector<EventReport> events;
     std::uint64_t event_count = 0;
+    std::vector<MonitorReport> monitors;
+    // The latest first.
+    std::vector<HandlerCallReport> handler_calls;
+    std::uint64_t handler_call_count = 0;
 };
 
 [[nodiscard]] Report make_report(const LoadedImage& loaded);

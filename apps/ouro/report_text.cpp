@@ -1,6 +1,6 @@
 #include "report_text.hpp"
 
-#include "text_columns.hpp"
+#include "report_text_parts.hpp"
 #include "text_table.hpp"
 
 #include <algorithm>
@@ -10,9 +10,6 @@
 #include <string_view>
 
 namespace ouro {
-namespace {
-
-using Side = TextColumns::Side;
 
 std::string percent_text(double share) {
     std::array<char, 32> text{};
@@ -24,6 +21,19 @@ std::string percent_text(double share) {
 double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
+
+std::string titled(const char* title, const TextColumns& columns) {
+    return columns.empty() ? "" : std::string(title).append("\n").append(columns.text());
+}
+
+std::string latest_text(std::size_t shown, std::uint64_t count) {
+    if (count <= shown) return "";
+    return std::string("  (the latest of ").append(count_text(count)).append(" since the start)\n");
+}
+
+namespace {
+
+using Side = TextColumns::Side;
 
 std::string bound_text(const std::optional<std::uint64_t>& bound) {
     return bound ? size_text(*bound) : "";
@@ -63,11 +73,6 @@ std::string tags_text(const Report& report, const ReportStyle& style) {
     return columns.text();
 }
 
-// Nothing without rows.
-std::string titled(const char* title, const TextColumns& columns) {
-    return columns.empty() ? "" : std::string(title).append("\n").append(columns.text());
-}
-
 std::string failures_text(const Report& report) {
     TextColumns columns({Side::left, Side::left});
     for (const TagReport& tag : report.tags) {
@@ -104,10 +109,7 @@ std::string events_text(const Report& report, const ReportStyle& style) {
         const EventReport& event = report.events[index];
         columns.row({duration_text(event.seconds_ago) + " before", event.tag, event_words(event)});
     }
-    std::string text = titled("Events", columns);
-    if (report.event_count > shown)
-        text.append("  (the latest of ").append(count_text(report.event_count)).append(" since the start)\n");
-    return text;
+    return titled("Events", columns) + latest_text(shown, report.event_count);
 }
 
 std::string head_text(const Report& report) {
@@ -148,8 +150,8 @@ std::string sparkline(std::span<const std::uint64_t> values, std::size_t width, 
 
 std::string report_text(const Report& report, const ReportStyle& style) {
     std::string text = head_text(report);
-    for (const std::string& part :
-         {tags_text(report, style), failures_text(report), events_text(report, style)}) {
+    for (const std::string& part : {tags_text(report, style), failures_text(report),
+                                    pressure_text(report, style), events_text(report, style)}) {
         if (!part.empty()) text.append("\n").append(part);
     }
     return text;
