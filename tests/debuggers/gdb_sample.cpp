@@ -51,9 +51,8 @@ int main() {
     ouro::SoaBlock<int, double> rows(*system);
     if (!ring || !bits || !names.intern("torch") || !names.intern("rope")) return 1;
     for (int value = 1; value <= 5; ++value) {
-        if (vector.push_back(10 * value) != ouro::Status::ok || !rows.push(value, 0.5 * value)) return 1;
-        if (ring->full()) ring->pop_front();
-        if (!ring->push_back(value)) return 1;
+        if (!vector.push_back(10 * value) || !rows.push(value, 0.5 * value)) return 1;
+        ring->push_back_overwriting(value);
     }
     bits->set(3);
     bits->set(64);

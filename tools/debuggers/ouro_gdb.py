@@ -9,15 +9,6 @@ import gdb
 import gdb.printing
 
 
-def number(value):
-    """Of a plain number, or of an atomic one in whatever library's wrapping."""
-    value_type = value.type.strip_typedefs()
-    while value_type.code == gdb.TYPE_CODE_STRUCT:
-        value = value[value_type.fields()[0]]
-        value_type = value.type.strip_typedefs()
-    return int(value)
-
-
 def pointed_at(pointer, count):
     """Numbered children, the elements from the pointer on."""
     for index in range(count):
@@ -95,13 +86,11 @@ class TagPrinter:
         tag = int(self.value["id_"])
         if tag == 0:
             return "untagged"
-        name = None
         try:
-            account = find_image()["ledger"]["accounts"]["_M_elems"][tag]
-            name = text_of(account["name"]) if number(account["is_open"]) else None
+            account = account_of(tag)
         except (gdb.error, LookupError):
-            pass
-        return f"{name} (tag {tag})" if name else f"tag {tag}"
+            account = None
+        return f"{account.member('name').text()} (tag {tag})" if account else f"tag {tag}"
 
 
 class OffsetPtrPrinter:
@@ -176,8 +165,8 @@ class FixedBitSetPrinter(BitSetPrinter):
         return int(self.value.type.strip_typedefs().template_argument(0))
 
     def words(self):
-        elements = self.value["words_"]["_M_elems"]
-        return [int(elements[index]) for index in range((self.bits + 63) // 64)]
+        words = self.value["words_"]["_M_elems"]
+        return [int(words[index]) for index in range((self.bits + 63) // 64)]
 
 
 class BitFlagsPrinter:
@@ -252,12 +241,49 @@ PRINTERS = {
 }
 
 
-# The ledger.
+# The ledger. It is large, so that its memory is read at once and taken apart here.
 
 
-def text_of(array):
-    """The text in a std::array of letters, up to its zero."""
-    return array["_M_elems"].string(errors="replace").split("\0", 1)[0]
+class Record:
+    """A struct in the program's memory, by what gdb knows of its type."""
+
+    def __init__(self, record_type, address):
+        self.type = record_type.strip_typedefs()
+        self.address = address
+
+    def member(self, name):
+        field = next(field for field in self.type.fields() if field.name == name)
+        return Record(field.type, self.address + field.bitpos // 8)
+
+    def array(self):
+        """Of a std::array: its first element, and how many there are."""
+        inner = next(field for field in self.type.fields() if hasattr(field, "bitpos"))
+        inner_type = inner.type.strip_typedefs()
+        return Record(inner_type.target(), self.address), inner_type.range()[1] + 1
+
+    def at(self, index):
+        return Record(self.type, self.address + index * self.type.sizeof)
+
+    def bytes(self, count=1):
+        return gdb.selected_inferior().read_memory(self.address, count * self.type.sizeof).tobytes()
+
+    def number(self):
+        """Of a plain number, or an atomic one in whatever library's wrapping: nothing else is in it."""
+        return int.from_bytes(self.bytes(), "little", signed=self.is_signed())
+
+    def is_signed(self):
+        return self.type.sizeof == 8
+
+    def numbers(self):
+        """Of a std::array of them."""
+        first, count = self.array()
+        size = first.type.sizeof
+        whole = first.bytes(count)
+        return [int.from_bytes(whole[at:at + size], "little") for at in range(0, len(whole), size)]
+
+    def text(self):
+        first, count = self.array()
+        return first.bytes(count).split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
 def find_image():
@@ -269,28 +295,38 @@ def find_image():
                           "include <ouro/observe/detail/observe_image.hpp> somewhere") from None
     try:
         place = gdb.parse_and_eval("&'ouro::detail::(anonymous namespace)::g_image'")
+        address = Record(gdb.lookup_type("unsigned long"), int(place)).number()
     except gdb.error:
-        raise LookupError("the program was not linked with ouroboros::observe, or its symbols were removed") from None
-    image = place.cast(image_type.pointer().pointer()).dereference()
-    if int(image) == 0:
+        raise LookupError("the program does not run, was not linked with ouroboros::observe, or has lost its "
+                          "symbols") from None
+    if address == 0:
         raise LookupError("nothing was charged to a tag so far")
-    return image.dereference()
+    return Record(image_type, address)
+
+
+def account_of(tag):
+    """Of an open one, otherwise none."""
+    first, count = find_image().member("ledger").member("accounts").array()
+    account = first.at(tag) if tag < count else None
+    return account if account and account.member("is_open").number() else None
 
 
 class TagUse:
     """What the ledger says of one tag; of those below it as well once they are added."""
 
     def __init__(self, account, cells):
-        self.name = text_of(account["name"])
-        self.parent = int(account["parent"])
-        self.soft = number(account["soft"])
-        self.hard = number(account["hard"])
-        self.peak = number(account["peak"])
-        self.failures = sum(number(account["failures"]["_M_elems"][status])
-                            for status in range(account["failures"]["_M_elems"].type.range()[1] + 1))
-        self.live = sum(number(cell["allocated"]) - number(cell["allowance"]) + number(slow["granted"])
-                        for cell, slow in cells)
-        self.blocks = sum(number(cell["allocations"]) - number(cell["frees"]) for cell, _ in cells)
+        self.name = account.member("name").text()
+        self.parent = account.member("parent").number()
+        self.soft = account.member("soft").number()
+        self.hard = account.member("hard").number()
+        self.peak = account.member("peak").number()
+        self.failures = sum(account.member("failures").numbers())
+        self.live = 0
+        self.blocks = 0
+        for cell, slow in cells:
+            self.live += cell.member("allocated").number() - cell.member("allowance").number()
+            self.live += slow.member("granted").number()
+            self.blocks += cell.member("allocations").number() - cell.member("frees").number()
         self.below = []
 
     def add(self, other):
@@ -299,20 +335,30 @@ class TagUse:
         self.below.append(other)
 
 
+def open_accounts(ledger):
+    first, count = ledger.member("accounts").array()
+    whole = first.bytes(count)
+    is_open = first.member("is_open").address - first.address
+    for tag in range(count):
+        if whole[tag * first.type.sizeof + is_open]:
+            yield tag, first.at(tag)
+
+
 def read_ledger():
-    ledger = find_image()["ledger"]
-    accounts = ledger["accounts"]["_M_elems"]
-    shards = [ledger["shards"]["_M_elems"][index] for index in range(number(ledger["used_shards"]))]
+    ledger = find_image().member("ledger")
+    first, most_shards = ledger.member("shards").array()
+    shards = [first.at(index) for index in range(min(ledger.member("used_shards").number(), most_shards))]
     uses = {}
-    for tag in range(accounts.type.range()[1] + 1):
-        if number(accounts[tag]["is_open"]):
-            uses[tag] = TagUse(accounts[tag], [(shard["cells"]["_M_elems"][tag], shard["slow_cells"]["_M_elems"][tag])
-                                               for shard in shards])
+    for tag, account in open_accounts(ledger):
+        uses[tag] = TagUse(account, [(shard.member("cells").array()[0].at(tag),
+                                      shard.member("slow_cells").array()[0].at(tag)) for shard in shards])
     if 0 not in uses:
         raise LookupError("nothing was charged to a tag so far")
     for tag in sorted(uses, reverse=True):
+        # A parent has the smaller number; in a damaged image it may have any.
+        parent = uses[tag].parent
         if tag != 0:
-            uses[uses[tag].parent].add(uses[tag])
+            uses[parent if parent < tag and parent in uses else 0].add(uses[tag])
     return uses[0]
 
 

@@ -1,4 +1,4 @@
-"""Usage: report_test.py <ouro> <sample program>: `ouro report` on programs that run, have ended, or are none of ours."""
+"""Usage: report_test.py <ouro> <sample program>: `ouro report` on programs that run, have ended, or are not ours."""
 
 import json
 import os
