@@ -63,6 +63,8 @@ THIRD_PARTY = (
     (r"^lz4[a-z]*\.h$", (r"^modules/streams/src/",)),
     (r"^(zstd|zdict)[a-z_]*\.h$", (r"^modules/replay/src/",)),
     (r"^libunwind[a-z0-9_-]*\.h$|^elfutils/|^dwarf\.h$|^g?elf\.h$|^libelf\.h$", (r"^modules/os/src/", r"^benches/")),
+    # Both declare functions of the sanitizer: tests include them together.
+    (r"^sanitizer/asan_interface\.h$", (r"^modules/memory/test/linux/annotations_",)),
     (r"^valgrind/", (r"^modules/memory/include/ouro/memory/annotations\.hpp$",)),
     (r"^civetweb\.h$", (r"^modules/inspect/src/",)),
     (r"^CLI/|^nlohmann/", _PROGRAMS),
