@@ -2,6 +2,10 @@
 #include "report_command.hpp"
 
 #include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -22,6 +26,15 @@ void add_doctor(CLI::App& program) {
     });
 }
 
+std::map<std::string, ouro::SiteSorting> site_sortings() {
+    std::map<std::string, ouro::SiteSorting> names;
+    for (const auto sorting :
+         {ouro::SiteSorting::live, ouro::SiteSorting::allocated, ouro::SiteSorting::temporary,
+          ouro::SiteSorting::growth, ouro::SiteSorting::peak})
+        names.emplace(ouro::site_sorting_name(sorting), sorting);
+    return names;
+}
+
 void add_report(CLI::App& program, int& exit_code) {
     CLI::App* report = program.add_subcommand(
         "report", "Tell how a program uses its memory: tags, budgets, sites, pressure, events");
@@ -33,6 +46,10 @@ void add_report(CLI::App& program, int& exit_code) {
     report->add_option("--top", request->style.top, "How many sites and events to show")
         ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
         ->capture_default_str();
+    report
+        ->add_option("--by", request->sorting,
+                     "What sites are sorted by: bytes live, allocated, temporary, ...")
+        ->transform(CLI::CheckedTransformer(site_sortings()));
     report->add_option("--tag", request->tag, "Only this tag and those below it");
     CLI::Option* watch = report->add_flag("--watch", request->is_watching, "Again and again, with rates");
     report->add_option("--interval", request->interval_seconds, "Seconds between two, with --watch")

@@ -2,6 +2,7 @@
 
 #include "image_reader.hpp"
 #include "report_json.hpp"
+#include "report_names.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -24,9 +25,12 @@ std::string dump(const nlohmann::ordered_json& json, int indent) {
     return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string write_report(const Report& whole, const ReportRequest& request) {
+std::string write_report(const Report& whole, const std::string& mappings, const ReportRequest& request) {
     Report report = whole;
     if (!request.tag.empty()) keep_tag(report, request.tag);
+    sort_sites(report, request.sorting);
+    constexpr std::size_t kAll = ~std::size_t{0};
+    name_sites(report, mappings, request.as_json ? kAll : request.style.top);
     if (!request.as_json) return report_text(report, request.style);
     constexpr int kOneLine = -1;
     return dump(report_json(report), request.is_watching ? kOneLine : 2);
@@ -41,7 +45,7 @@ void watch(const ReportRequest& request, std::ostream& out) {
                               "' is a recording and does not change; --watch wants a process's number");
         Report report = make_report(loaded);
         if (before) add_rates(report, *before);
-        const std::string text = write_report(report, request);
+        const std::string text = write_report(report, loaded.mappings, request);
         out << (request.as_json ? std::string_view() : kClearScreen) << text << std::flush;
         if (!out || count == request.most_reports) return;
         before = std::move(report);
@@ -56,7 +60,8 @@ int run_report(const ReportRequest& request, std::ostream& out, std::ostream& er
         if (request.is_watching) {
             watch(request, out);
         } else {
-            out << write_report(make_report(load_target(request.target)), request);
+            const LoadedImage loaded = load_target(request.target);
+            out << write_report(make_report(loaded), loaded.mappings, request);
         }
         return 0;
     } catch (const ReportError& error) {

@@ -12,6 +12,7 @@ struct ReportRequest {
     std::string target;
     // Empty: all of them.
     std::string tag;
+    SiteSorting sorting = SiteSorting::live;
     bool as_json = false;
     // Again and again until the process ends; how often at the most, zero for no end.
     bool is_watching = false;

@@ -79,12 +79,57 @@ ordered_json call_json(const HandlerCallReport& call) {
             {"freed_bytes", call.freed_bytes}};
 }
 
+ordered_json frame_json(const FrameReport& frame) {
+    return {{"address", frame.address}, {"function", frame.function}, {"file", frame.file},
+            {"line", frame.line},       {"module", frame.module},     {"module_offset", frame.module_offset}};
+}
+
+ordered_json amount_json(const AmountReport& amount) {
+    return {{"bytes", amount.bytes}, {"blocks", amount.blocks}};
+}
+
 template <class Entry, class Convert>
 ordered_json list_json(const std::vector<Entry>& entries, Convert convert) {
     ordered_json list = ordered_json::array();
     for (const Entry& entry : entries)
         list.push_back(convert(entry));
     return list;
+}
+
+ordered_json site_json(const SiteReport& site) {
+    return {{"number", site.number},
+            {"tag", site.tag},
+            {"live", amount_json(site.live)},
+            {"allocated", amount_json(site.allocated)},
+            {"temporary", amount_json(site.temporary)},
+            {"growth_bytes", site.growth_bytes},
+            {"peak_bytes", site.peak_bytes},
+            {"samples", site.samples},
+            {"live_samples", site.live_samples},
+            {"stack", list_json(site.frames, frame_json)}};
+}
+
+ordered_json profile_json(const std::optional<ProfileReport>& profile) {
+    if (!profile) return nullptr;
+    return {{"is_running", profile->is_running},
+            {"seconds", profile->seconds},
+            {"mean_bytes", profile->mean_bytes},
+            {"samples", profile->samples},
+            {"dropped_sites", profile->dropped_sites},
+            {"dropped_blocks", profile->dropped_blocks},
+            {"live", amount_json(profile->live)},
+            {"peak_bytes", profile->peak_bytes},
+            {"sites", list_json(profile->sites, site_json)}};
+}
+
+ordered_json moment_json(const MomentReport& moment) {
+    ordered_json tags = ordered_json::object();
+    for (const TagMoment& tag : moment.tags)
+        tags[tag.tag] = tag.live_bytes;
+    return {{"seconds_ago", moment.seconds_ago},         {"live_bytes", moment.live_bytes},
+            {"live_blocks", moment.live_blocks},         {"resident_bytes", moment.resident_bytes},
+            {"allocated_bytes", moment.allocated_bytes}, {"freed_bytes", moment.freed_bytes},
+            {"allocations", moment.allocations},         {"tags", tags}};
 }
 
 }  // namespace
@@ -99,6 +144,8 @@ ordered_json report_json(const Report& report) {
             {"tags", list_json(report.tags, tag_json)},
             {"event_count", report.event_count},
             {"events", list_json(report.events, event_json)},
+            {"profile", profile_json(report.profile)},
+            {"timeline", list_json(report.timeline, moment_json)},
             {"pressure",
              {{"monitors", list_json(report.monitors, monitor_json)},
               {"handler_call_count", report.handler_call_count},

@@ -50,6 +50,8 @@ Report make_report(const LoadedImage& loaded) {
     report.tags = read_tags(image.ledger);
     read_events(image.events, report);
     read_pressure(image.pressure, report);
+    read_profile(image.profile, report);
+    read_timeline(image.timeline, report);
     return report;
 }
 
@@ -100,6 +102,7 @@ void keep_tag(Report& report, const std::string& name) {
     std::erase_if(report.events, is_of_another);
     std::erase_if(report.monitors, is_of_another);
     std::erase_if(report.handler_calls, is_of_another);
+    if (report.profile) std::erase_if(report.profile->sites, is_of_another);
 }
 
 }  // namespace ouro

@@ -92,6 +92,71 @@ struct HandlerCallReport {
     std::uint64_t freed_bytes = 0;
 };
 
+struct FrameReport {
+    std::uint64_t address = 0;
+    // Empty and zero where they are not known.
+    std::string function;
+    std::string file;
+    unsigned line = 0;
+    std::string module;
+    std::uint64_t module_offset = 0;
+};
+
+// Estimates.
+struct AmountReport {
+    std::uint64_t bytes = 0;
+    std::uint64_t blocks = 0;
+};
+
+// A place that allocates.
+struct SiteReport {
+    // Zero: all those that found no room.
+    std::size_t number = 0;
+    std::string tag;
+    AmountReport live;
+    AmountReport allocated;
+    AmountReport temporary;
+    std::int64_t growth_bytes = 0;
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t live_samples = 0;
+    // Innermost first.
+    std::vector<FrameReport> frames;
+};
+
+enum class SiteSorting { live, allocated, temporary, growth, peak };
+
+struct ProfileReport {
+    bool is_running = false;
+    double seconds = 0;
+    std::uint64_t mean_bytes = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t dropped_sites = 0;
+    std::uint64_t dropped_blocks = 0;
+    AmountReport live;
+    std::uint64_t peak_bytes = 0;
+    SiteSorting sorting = SiteSorting::live;
+    std::vector<SiteReport> sites;
+};
+
+struct TagMoment {
+    std::string tag;
+    std::uint64_t live_bytes = 0;
+};
+
+struct MomentReport {
+    double seconds_ago = 0;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t live_blocks = 0;
+    std::uint64_t resident_bytes = 0;
+    // Since the program began.
+    std::uint64_t allocated_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    std::uint64_t allocations = 0;
+    // The largest, without those below them.
+    std::vector<TagMoment> tags;
+};
+
 struct Report {
     std::string program;
     std::uint32_t process_id = 0;
@@ -110,9 +175,15 @@ struct Report {
     // The latest first.
     std::vector<HandlerCallReport> handler_calls;
     std::uint64_t handler_call_count = 0;
+    // When the profiler was ever started.
+    std::optional<ProfileReport> profile;
+    // The oldest first.
+    std::vector<MomentReport> timeline;
 };
 
 [[nodiscard]] Report make_report(const LoadedImage& loaded);
+
+void sort_sites(Report& report, SiteSorting sorting);
 
 // Fills in the rates from an earlier report of the same process.
 void add_rates(Report& report, const Report& before);

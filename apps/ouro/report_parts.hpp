@@ -43,6 +43,8 @@ template <std::size_t kBytes>
 
 [[nodiscard]] std::vector<TagReport> read_tags(const detail::Ledger& ledger);
 void read_events(const detail::EventRing& ring, Report& report);
+void read_profile(const detail::Profile& profile, Report& report);
+void read_timeline(const detail::TimelineRing& ring, Report& report);
 void read_pressure(const detail::PressureImage& image, Report& report);
 
 }  // namespace ouro

@@ -150,8 +150,9 @@ std::string sparkline(std::span<const std::uint64_t> values, std::size_t width, 
 
 std::string report_text(const Report& report, const ReportStyle& style) {
     std::string text = head_text(report);
-    for (const std::string& part : {tags_text(report, style), failures_text(report),
-                                    pressure_text(report, style), events_text(report, style)}) {
+    for (const std::string& part :
+         {tags_text(report, style), failures_text(report), timeline_text(report, style),
+          profile_text(report, style), pressure_text(report, style), events_text(report, style)}) {
         if (!part.empty()) text.append("\n").append(part);
     }
     return text;

@@ -19,6 +19,8 @@ struct ReportStyle {
 // For people.
 [[nodiscard]] std::string report_text(const Report& report, const ReportStyle& style);
 
+[[nodiscard]] const char* site_sorting_name(SiteSorting sorting);
+
 // As many letters as `width`, filled up to the share (0 to 1).
 [[nodiscard]] std::string bar(double share, std::size_t width, const ReportStyle& style);
 

@@ -9,6 +9,8 @@
 // The parts of the text; empty where there is nothing to tell.
 namespace ouro {
 
+[[nodiscard]] std::string profile_text(const Report& report, const ReportStyle& style);
+[[nodiscard]] std::string timeline_text(const Report& report, const ReportStyle& style);
 [[nodiscard]] std::string pressure_text(const Report& report, const ReportStyle& style);
 
 // Nothing without rows.

@@ -269,10 +269,7 @@ class Record:
 
     def number(self):
         """Of a plain number, or an atomic one in whatever library's wrapping: nothing else is in it."""
-        return int.from_bytes(self.bytes(), "little", signed=self.is_signed())
-
-    def is_signed(self):
-        return self.type.sizeof == 8
+        return int.from_bytes(self.bytes(), "little", signed=self.type.sizeof == 8)
 
     def numbers(self):
         """Of a std::array of them."""

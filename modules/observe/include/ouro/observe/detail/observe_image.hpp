@@ -3,6 +3,8 @@
 #include <ouro/observe/detail/event_ring.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
 #include <ouro/observe/detail/pressure_image.hpp>
+#include <ouro/observe/detail/profile_layout.hpp>
+#include <ouro/observe/detail/timeline_layout.hpp>
 
 #include <array>
 #include <cstdint>
@@ -27,6 +29,8 @@ struct ObserveImage {
     ImageHeader header;
     EventRing events;
     PressureImage pressure;
+    Profile profile;
+    TimelineRing timeline;
     Ledger ledger;
 };
 
