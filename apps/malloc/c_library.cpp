@@ -48,7 +48,7 @@ OURO_EXPORT struct mallinfo2 mallinfo2() noexcept {
     info.arena = all.usable_bytes;
     info.hblks = all.mapped.blocks;
     info.hblkhd = all.mapped.bytes;
-    info.uordblks = all.counts.live_bytes + all.guarded.bytes;
+    info.uordblks = all.counts.live_bytes + all.guarded.bytes + all.profiled.bytes;
     info.fordblks = all.usable_bytes - std::min(all.usable_bytes, all.counts.live_bytes);
     info.fsmblks = all.counts.cached_bytes;
     info.keepcost = all.free_dirty_bytes;
@@ -72,17 +72,17 @@ OURO_EXPORT struct mallinfo mallinfo() noexcept {
 OURO_EXPORT int malloc_info(int options, FILE* stream) noexcept {
     if (options != 0) return EINVAL;
     const heap::Report all = heap::report();
-    const int written =
-        std::fprintf(stream,
-                     "<malloc version=\"1\">\n"
-                     "<total type=\"live\" count=\"%zu\" size=\"%zu\"/>\n"
-                     "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n"
-                     "<system type=\"current\" size=\"%zu\"/>\n"
-                     "<system type=\"max\" size=\"%zu\"/>\n"
-                     "</malloc>\n",
-                     all.counts.live_blocks + all.guarded.blocks, all.counts.live_bytes + all.guarded.bytes,
-                     all.mapped.blocks, all.mapped.bytes, all.usable_bytes + all.mapped.bytes,
-                     all.usable_bytes + all.mapped.peak_bytes);
+    const int written = std::fprintf(stream,
+                                     "<malloc version=\"1\">\n"
+                                     "<total type=\"live\" count=\"%zu\" size=\"%zu\"/>\n"
+                                     "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n"
+                                     "<system type=\"current\" size=\"%zu\"/>\n"
+                                     "<system type=\"max\" size=\"%zu\"/>\n"
+                                     "</malloc>\n",
+                                     all.counts.live_blocks + all.guarded.blocks + all.profiled.blocks,
+                                     all.counts.live_bytes + all.guarded.bytes + all.profiled.bytes,
+                                     all.mapped.blocks, all.mapped.bytes, all.usable_bytes + all.mapped.bytes,
+                                     all.usable_bytes + all.mapped.peak_bytes);
     return written < 0 ? errno : 0;
 }
 

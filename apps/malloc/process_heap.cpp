@@ -3,6 +3,7 @@
 #include "guarded_blocks.hpp"
 #include "idle_return.hpp"
 #include "mapped_blocks.hpp"
+#include "profiled_blocks.hpp"
 #include "settings.hpp"
 
 #include <ouro/base/align.hpp>
@@ -44,17 +45,10 @@ constinit os::ThreadExitKey g_exit_key;
 // The thread is about to end: what is still freed goes home directly. The C library frees after the last hook
 // has run, and a heap taken then would be nobody's for ever.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_ending = false;
-// A thread's heap while allocations are sampled for guards. The fast paths then find none, so that every call
-// comes here and is counted; without guards they cost what they always do.
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadHeap* t_sampled_heap = nullptr;
-
-ThreadHeap*& noted_heap() noexcept {
-    return is_guarding() ? t_sampled_heap : t_heap;
-}
 
 void leave_heap(void*) noexcept {
     t_heap = nullptr;
-    t_sampled_heap = nullptr;
+    t_free_heap = nullptr;
     t_is_ending = true;
     g_core->abandon_heap_of(os::this_thread_id());
 }
@@ -65,12 +59,15 @@ void before_fork(void*) noexcept {
         os::yield_thread();
     g_waiting_forks.fetch_sub(1, std::memory_order_relaxed);
     prepare_guards_for_fork();
+    prepare_profile_for_fork();
 }
 void after_fork(void*) noexcept {
+    resume_profile_after_fork();
     resume_guards_after_fork();
     g_core->end_purge();
 }
 void after_fork_in_child(void*) noexcept {
+    resume_profile_after_fork();
     resume_guards_after_fork();
     forget_background_thread();
     g_waiting_forks.store(0, std::memory_order_relaxed);
@@ -107,6 +104,7 @@ void start() noexcept {
          bytes = align_down(bytes / 2, UnitMap::kUnitBytes))
         g_core = make_core(bytes);
     if (settings().guard_every != 0) start_guarding(settings().guard_every, settings().guard_slots);
+    if (settings().profile_file[0] != '\0') prepare_profiling();
     if (g_core == nullptr) return;
     // Hooks may be missing in a process that used up all of them: threads then leave their heaps behind.
     if (const auto key = os::make_thread_exit_key(leave_heap)) g_exit_key = *key;
@@ -126,6 +124,7 @@ void ensure_started() noexcept {
         start();
         g_stage.store(Stage::ready, std::memory_order_release);
         watch_forks();
+        start_profiling();
         return;
     }
     while (g_stage.load(std::memory_order_acquire) != Stage::ready)
@@ -133,14 +132,14 @@ void ensure_started() noexcept {
 }
 
 ThreadHeap* find_heap() noexcept {
-    ThreadHeap*& noted = noted_heap();
-    if (noted != nullptr) return noted;
+    if (t_free_heap != nullptr) return t_free_heap;
     const auto heap = g_core->heap_of_this_thread();
     if (!heap) return nullptr;
-    noted = *heap;
+    t_free_heap = *heap;
+    if (!is_guarding() && !is_profiling()) t_heap = *heap;
     // May call malloc, which finds the heap noted.
     static_cast<void>(os::set_thread_exit_value(g_exit_key, *heap));
-    return noted;
+    return t_free_heap;
 }
 
 void* allocate_small(unsigned size_class) noexcept {
@@ -197,7 +196,7 @@ Found find_memory(std::size_t size, std::size_t alignment) noexcept {
 
 void free_small(unsigned size_class, void* block) noexcept {
     visit_idle_memory(*g_core, Errand::freeing);
-    ThreadHeap* const heap = noted_heap() != nullptr || !t_is_ending ? find_heap() : nullptr;
+    ThreadHeap* const heap = t_free_heap != nullptr || !t_is_ending ? find_heap() : nullptr;
     if (heap != nullptr) {
         heap->push_slow(size_class, block);
     } else {
@@ -211,12 +210,36 @@ void start_early() noexcept {
     ensure_started();
 }
 
+namespace {
+
+// Whether a block so asked for lies in units or a mapping of its own, whose frees are always slow.
+bool is_large(std::size_t size, std::size_t alignment) noexcept {
+    return detail::class_for(std::max(size, kAlignment), std::max(alignment, kAlignment)) ==
+           detail::kClassCount;
+}
+
+// These bytes may end in a sample: the block if so.
+[[gnu::cold, gnu::noinline]] void* allocate_sampled(std::size_t size, std::size_t alignment,
+                                                    bool zeroed) noexcept {
+    if (!is_large(size, alignment)) {
+        void* const block = allocate_profiled(size, alignment);
+        return block != nullptr && zeroed ? std::memset(block, 0, size) : block;
+    }
+    void* const block = allocate_uncached(size, std::max(alignment, kAlignment), zeroed);
+    if (block != nullptr) note_large_block(block, size, size);
+    return block;
+}
+
+}  // namespace
+
 void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
-    ThreadHeap* heap = t_heap;
-    if (heap == nullptr && is_guarding()) {
+    ThreadHeap* const heap = t_free_heap;
+    if (is_profiling() && is_sample_due(std::min(size, kMostBytes))) [[unlikely]] {
+        if (void* const block = allocate_sampled(size, alignment, zeroed)) return block;
+    }
+    if (is_guarding()) {
         if (void* const block = allocate_guarded(size, alignment))
             return zeroed ? std::memset(block, 0, size) : block;
-        heap = t_sampled_heap;
     }
     size = std::max(size, kAlignment);
     if (size <= detail::kLargestClassBytes && alignment <= kAlignment && heap != nullptr) {
@@ -229,18 +252,20 @@ void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexce
 void deallocate_slow(void* block) noexcept {
     if (block == nullptr) return;
     const UnitKind kind = kind_of(block);
-    if (t_sampled_heap != nullptr && detail::is_slab(kind))
-        if (t_sampled_heap->push(detail::class_of_kind(kind), block)) return;
     const int saved_errno = errno;
     if (detail::is_slab(kind)) {
         free_small(detail::class_of_kind(kind), block);
+    } else if (is_profiled(block)) {
+        free_profiled(block);
     } else if (kind == UnitKind::large_head) {
+        if (is_profiling()) forget_large_block(block);
         g_core->deallocate_large(static_cast<std::byte*>(block));
         visit_idle_memory(*g_core, Errand::freeing);
     } else if (is_guarded(block)) {
         free_guarded(block);
     } else {
         OURO_ASSERT(kind == UnitKind::none, "free of what malloc did not return");
+        if (is_profiling()) forget_large_block(block);
         unmap_block(block);
     }
     errno = saved_errno;
@@ -251,6 +276,7 @@ std::size_t usable_size(const void* block) noexcept {
     const UnitKind kind = kind_of(block);
     if (detail::is_slab(kind)) return detail::kClassBytes[detail::class_of_kind(kind)];
     if (kind == UnitKind::large_head) return g_core->large_size(static_cast<const std::byte*>(block));
+    if (is_profiled(block)) return profiled_size(block);
     return is_guarded(block) ? guarded_size(block) : mapped_size(block);
 }
 
@@ -269,6 +295,7 @@ bool stays(UnitKind kind, std::size_t usable, std::size_t new_size) noexcept {
 void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noexcept {
     // A guarded one moves, so that the old address is guarded from now on and the new end is.
     if (is_guarded(block)) return new_size == usable ? block : nullptr;
+    if (is_profiled(block)) return new_size <= usable && new_size >= usable / 2 ? block : nullptr;
     const UnitKind kind = kind_of(block);
     if (stays(kind, usable, new_size)) return block;
     if (kind == UnitKind::large_head && new_size > detail::kLargestClassBytes &&
@@ -292,7 +319,11 @@ void* reallocate(void* block, std::size_t new_size) noexcept {
     }
     const int saved_errno = errno;
     const std::size_t usable = usable_size(block);
-    if (void* const resized = resize_in_place(block, usable, new_size)) return resized;
+    if (void* const resized = resize_in_place(block, usable, new_size)) {
+        if (is_profiling() && !is_profiled(resized) && !detail::is_slab(kind_of(resized)))
+            note_resized_block(block, resized, usable, new_size);
+        return resized;
+    }
     errno = saved_errno;
     void* const moved = allocate(new_size);
     if (moved == nullptr) return nullptr;
@@ -318,7 +349,8 @@ Report report() noexcept {
     Report report;
     report.mapped = mapped_totals();
     report.guarded = guarded_totals();
-    report.allocations = report.mapped.allocations + report.guarded.allocations;
+    report.profiled = profiled_totals();
+    report.allocations = report.mapped.allocations + report.guarded.allocations + report.profiled.allocations;
     report.idle_returned_bytes = idle_returned_bytes();
     if (!is_ready()) return report;
     report.counts = g_core->count();

@@ -2,6 +2,7 @@
 
 #include "guarded_blocks.hpp"
 #include "mapped_blocks.hpp"
+#include "profiled_blocks.hpp"
 
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/size_classes.hpp>
@@ -12,7 +13,8 @@
 #include <cstdint>
 
 // The one heap of the process behind malloc: small blocks and units from the core, blocks too large for that
-// from mappings of their own, and guarded ones. The fast paths are here; everything else is out of line.
+// from mappings of their own, guarded ones, and those that a profile sampled. The fast paths are here;
+// everything else is out of line.
 namespace ouro::process_heap {
 
 // What malloc promises without being asked.
@@ -20,9 +22,11 @@ inline constexpr std::size_t kAlignment = 16;
 // Differences of pointers into a block must fit.
 inline constexpr std::size_t kMostBytes = PTRDIFF_MAX;
 
-// A thread's heap, or null before its first call and after its end; always null while allocations are
-// sampled for guards.
+// A thread's heap, or null before its first call and after its end. The one for allocating is always null
+// while allocations are sampled, for guards or for the profile: then each comes to the slow path and is
+// counted. Frees need not, for sampled blocks lie elsewhere.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::ThreadHeap* t_heap = nullptr;
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::ThreadHeap* t_free_heap = nullptr;
 
 // The core's addresses and the kinds of its units, for free(); empty until the first call.
 struct Region {
@@ -76,7 +80,7 @@ static_assert(detail::kClassAlignment == kAlignment);
 inline void deallocate(void* block) noexcept {
     const detail::UnitKind kind = kind_of(block);
     if (detail::is_slab(kind)) [[likely]] {
-        if (detail::ThreadHeap* const heap = t_heap) [[likely]]
+        if (detail::ThreadHeap* const heap = t_free_heap) [[likely]]
             if (heap->push(detail::class_of_kind(kind), block)) [[likely]]
                 return;
     }
@@ -87,7 +91,7 @@ inline void deallocate(void* block) noexcept {
 // the core was full.
 inline void deallocate_sized(void* block, std::size_t size) noexcept {
     if (size <= detail::kLargestClassBytes && is_in_core(block)) [[likely]] {
-        if (detail::ThreadHeap* const heap = t_heap) [[likely]]
+        if (detail::ThreadHeap* const heap = t_free_heap) [[likely]]
             if (heap->push(class_of_request(size), block)) [[likely]]
                 return;
     }
@@ -103,6 +107,7 @@ struct Report {
     std::size_t idle_returned_bytes = 0;
     MappedTotals mapped;
     GuardedTotals guarded;
+    ProfiledTotals profiled;
     std::uint64_t allocations = 0;
     std::uint64_t failures = 0;
 };

@@ -25,7 +25,11 @@ constexpr const char* kHelp =
     "  guard=<n>            guard about one of n allocations: what is done to it wrongly stops the program,\n"
     "                       with a report (0: none)\n"
     "  guard_slots=<n>      at most so many guarded blocks at once (1024), up to 16384; a page or more "
-    "each\n";
+    "each\n"
+    "  profile=<file>       sample allocations with their call stacks, and write them there at the end;\n"
+    "                       %p is the process's number. Stacks as text for flame graphs, or for pprof when\n"
+    "                       the name ends with .pb\n"
+    "  profile_bytes=<size> the mean distance of two samples (512K)\n";
 
 // The words are cut out of the variable by position: there is no heap to copy them to yet.
 struct Word {
@@ -94,6 +98,21 @@ bool read_slots(Word word, std::size_t& slots) noexcept {
     return true;
 }
 
+// A mean of zero has no meaning, and far above it nothing would be sampled.
+bool read_mean(Word word, std::size_t& bytes) noexcept {
+    std::size_t value = 0;
+    if (!read_size(word, value) || value == 0 || value > std::size_t{1} << 32) return false;
+    bytes = value;
+    return true;
+}
+
+bool read_file_name(Word word, char* name) noexcept {
+    if (word.length == 0 || word.length > kMostProfileName) return false;
+    std::memcpy(name, word.begin, word.length);
+    name[word.length] = '\0';
+    return true;
+}
+
 bool read_signal(Word word, int& number) noexcept {
     if (!word.is("USR1") && !word.is("USR2")) return false;
     number = word.is("USR1") ? SIGUSR1 : SIGUSR2;
@@ -115,6 +134,9 @@ bool apply(Word word, Settings& result) noexcept {
     if (word.starts_with("idle=")) return read_number(word.after("idle="), result.idle_ms);
     if (word.starts_with("guard=")) return read_number(word.after("guard="), result.guard_every);
     if (word.starts_with("guard_slots=")) return read_slots(word.after("guard_slots="), result.guard_slots);
+    if (word.starts_with("profile=")) return read_file_name(word.after("profile="), result.profile_file);
+    if (word.starts_with("profile_bytes="))
+        return read_mean(word.after("profile_bytes="), result.profile_bytes);
     if (word.starts_with("background=")) return read_switch(word.after("background="), result.background);
     return false;
 }

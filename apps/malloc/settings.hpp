@@ -8,6 +8,8 @@ namespace ouro::process_heap {
 
 enum class ReportFormat : std::uint8_t { none, text, json };
 
+inline constexpr std::size_t kMostProfileName = 255;
+
 struct Settings {
     // Free memory above this is returned at once, but for as much as is in use, or was lately.
     std::size_t purge_bytes = std::size_t{32} << 20;
@@ -19,6 +21,9 @@ struct Settings {
     // One allocation in so many is guarded, so many at once at most; zero: none.
     std::size_t guard_every = 0;
     std::size_t guard_slots = 1024;
+    // Where a sample of the allocations goes, at which mean distance in bytes; no name: nowhere.
+    char profile_file[kMostProfileName + 1] = {};
+    std::size_t profile_bytes = std::size_t{512} << 10;
     // A signal that asks for a report; zero: none.
     int report_signal = 0;
 };

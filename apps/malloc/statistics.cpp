@@ -20,29 +20,35 @@ struct Line {
     Unit unit;
 };
 
-constexpr std::size_t kLines = 20;
+constexpr std::size_t kLines = 23;
 
 std::array<Line, kLines> lines_of(const Report& all) noexcept {
-    return {{{"live_blocks", all.counts.live_blocks + all.mapped.blocks + all.guarded.blocks, Unit::count},
-             {"live_bytes", all.counts.live_bytes + all.mapped.bytes + all.guarded.bytes, Unit::bytes},
-             {"cached_bytes", all.counts.cached_bytes, Unit::bytes},
-             {"queued_blocks", all.counts.queued_blocks, Unit::count},
-             {"mapped_blocks", all.mapped.blocks, Unit::count},
-             {"mapped_bytes", all.mapped.bytes, Unit::bytes},
-             {"mapped_peak_bytes", all.mapped.peak_bytes, Unit::bytes},
-             {"guarded_blocks", all.guarded.blocks, Unit::count},
-             {"guarded_bytes", all.guarded.bytes, Unit::bytes},
-             {"guarded_allocations", all.guarded.allocations, Unit::count},
-             {"allocations", all.allocations, Unit::count},
-             {"failures", all.failures, Unit::count},
-             {"heap_peak_bytes", all.peak_bytes, Unit::bytes},
-             {"heap_usable_bytes", all.usable_bytes, Unit::bytes},
-             {"heap_reserved_bytes", all.reserved_bytes, Unit::bytes},
-             {"free_resident_bytes_at_most", all.free_dirty_bytes, Unit::bytes},
-             {"idle_returned_bytes", all.idle_returned_bytes, Unit::bytes},
-             {"thread_heaps", all.counts.heaps, Unit::count},
-             {"orphaned_heaps", all.counts.orphans, Unit::count},
-             {"process", static_cast<std::uint64_t>(::getpid()), Unit::count}}};
+    return {
+        {{"live_blocks",
+          all.counts.live_blocks + all.mapped.blocks + all.guarded.blocks + all.profiled.blocks, Unit::count},
+         {"live_bytes", all.counts.live_bytes + all.mapped.bytes + all.guarded.bytes + all.profiled.bytes,
+          Unit::bytes},
+         {"cached_bytes", all.counts.cached_bytes, Unit::bytes},
+         {"queued_blocks", all.counts.queued_blocks, Unit::count},
+         {"mapped_blocks", all.mapped.blocks, Unit::count},
+         {"mapped_bytes", all.mapped.bytes, Unit::bytes},
+         {"mapped_peak_bytes", all.mapped.peak_bytes, Unit::bytes},
+         {"guarded_blocks", all.guarded.blocks, Unit::count},
+         {"guarded_bytes", all.guarded.bytes, Unit::bytes},
+         {"guarded_allocations", all.guarded.allocations, Unit::count},
+         {"profiled_blocks", all.profiled.blocks, Unit::count},
+         {"profiled_bytes", all.profiled.bytes, Unit::bytes},
+         {"profiled_allocations", all.profiled.allocations, Unit::count},
+         {"allocations", all.allocations, Unit::count},
+         {"failures", all.failures, Unit::count},
+         {"heap_peak_bytes", all.peak_bytes, Unit::bytes},
+         {"heap_usable_bytes", all.usable_bytes, Unit::bytes},
+         {"heap_reserved_bytes", all.reserved_bytes, Unit::bytes},
+         {"free_resident_bytes_at_most", all.free_dirty_bytes, Unit::bytes},
+         {"idle_returned_bytes", all.idle_returned_bytes, Unit::bytes},
+         {"thread_heaps", all.counts.heaps, Unit::count},
+         {"orphaned_heaps", all.counts.orphans, Unit::count},
+         {"process", static_cast<std::uint64_t>(::getpid()), Unit::count}}};
 }
 
 void add_text(TextBuffer& text, const std::array<Line, kLines>& lines) noexcept {

@@ -28,7 +28,8 @@ class Settings(unittest.TestCase):
     def test_help_lists_every_word(self):
         result = start(PROBE, "abandon", words="help")
         self.assertEqual(result.returncode, 0)
-        for word in ("help", "stats", "stats_signal=", "purge=", "idle=", "background=", "guard=", "guard_slots="):
+        for word in ("help", "stats", "stats_signal=", "purge=", "idle=", "background=", "guard=", "guard_slots=",
+                     "profile=", "profile_bytes="):
             self.assertIn("\n  " + word, result.stderr)
 
     def test_help_is_not_repeated_by_children(self):

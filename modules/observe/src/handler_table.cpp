@@ -8,7 +8,7 @@ namespace ouro::detail {
 HandlerTable::Place* HandlerTable::find(const PressureHandler* handler) noexcept {
     const auto is_it = [&](const Place& place) noexcept { return place.handler == handler; };
     const auto place = std::find_if(places_.begin(), places_.end(), is_it);
-    return place == places_.end() ? nullptr : place;
+    return place == places_.end() ? nullptr : &*place;
 }
 
 Expected<void> HandlerTable::add(PressureHandler& handler, int priority, std::string_view name) noexcept {

@@ -147,7 +147,7 @@ Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t b
     return Status::ok;
 }
 
-Status charge_matter(Tag tag, std::size_t bytes, Matter matter, bool& is_sampled) noexcept {
+Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     if (bytes > kMostBytes) {
         count_failure(tag, Status::size_overflow);
         return Status::size_overflow;
@@ -162,8 +162,6 @@ Status charge_matter(Tag tag, std::size_t bytes, Matter matter, bool& is_sampled
     if (status != Status::ok) return status;
     if (matter == Matter::block) add_to(place.cell.allocations, 1U);
     notice_bounds(*ledger, tag);
-    is_sampled = matter == Matter::block && place.cell.allocated.load(std::memory_order_relaxed) >
-                                                place.cell.sample_at.load(std::memory_order_relaxed);
     return status;
 }
 
@@ -193,15 +191,15 @@ Charge sampled_charge() noexcept {
     return Charge::sampled();
 }
 
-Charge charge_slow(Tag tag, std::size_t bytes) noexcept {
-    bool is_sampled = false;
-    const Status status = charge_matter(tag, bytes, Matter::block, is_sampled);
-    return is_sampled ? Charge::sampled() : Charge(status);
+Charge deferred_charge() noexcept {
+    return Charge::deferred();
 }
 
+Status charge_slow(Tag tag, std::size_t bytes) noexcept {
+    return charge_matter(tag, bytes, Matter::block);
+}
 Status charge_growth(Tag tag, std::size_t bytes) noexcept {
-    bool is_sampled = false;
-    return charge_matter(tag, bytes, Matter::part, is_sampled);
+    return charge_matter(tag, bytes, Matter::part);
 }
 
 void refund_slow(Tag tag, std::size_t bytes) noexcept {

@@ -98,7 +98,7 @@ void Pause::begin(std::uint64_t now_ns, PressureLevel level, std::uint64_t first
     } else if (is_over) {
         length_ns_ = length_ns_ < longest_ns / 2 ? 2 * length_ns_ : longest_ns;
     }
-    until_ns_ = now_ns + length_ns_;
+    until_ns_ = later(now_ns, length_ns_);
     level_ = is_over ? level : std::max(level, level_);
 }
 

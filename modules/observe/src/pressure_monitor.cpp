@@ -169,7 +169,7 @@ void PressureMonitor::look(std::uint64_t now_ns, bool asks_machine) noexcept {
 }
 
 void PressureMonitor::measure_machine(std::uint64_t now_ns) noexcept {
-    next_machine_ns_ = now_ns + options_.machine_interval_ns;
+    next_machine_ns_ = detail::later(now_ns, options_.machine_interval_ns);
     const MachineMemory machine = options_.read_machine(options_.machine_context);
     group_.update(machine.group, options_.thresholds);
     system_.update(machine.system, options_.thresholds);

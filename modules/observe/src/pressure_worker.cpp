@@ -29,7 +29,7 @@ void PressureMonitor::run_worker(void* monitor) {
 }
 
 Expected<void> PressureMonitor::start_worker() noexcept {
-    if (worker_thread_.load() == os::this_thread_id()) return Status::busy;
+    if (is_worker()) return Status::busy;
     const detail::WordLockScope scope(worker_lock_);
     if (worker_.is_joinable()) {
         if (!is_stopping_.load()) return Status::busy;
@@ -37,29 +37,33 @@ Expected<void> PressureMonitor::start_worker() noexcept {
     }
     is_stopping_.store(false);
     sleep_ns_.store(0, std::memory_order_relaxed);
+    worker_process_.store(os::process_id());
     auto started = os::Thread::start(run_worker, this, {.name = "ouro-pressure"});
     if (!started) return started.status();
     worker_ = *std::move(started);
-    worker_process_ = os::process_id();
     return {};
 }
 
 void PressureMonitor::stop_worker() noexcept {
-    const bool is_inside = worker_thread_.load() == os::this_thread_id();
     is_stopping_.store(true);
     detail::ring_alarm();
-    if (is_inside) return;
+    if (is_worker()) return;
     const detail::WordLockScope scope(worker_lock_);
     if (worker_.is_joinable()) join_worker();
 }
 
 void PressureMonitor::join_worker() noexcept {
-    if (worker_process_ == os::process_id()) {
+    if (worker_process_.load() == os::process_id()) {
         worker_.join();
     } else {
         // A fork copies no threads: there is nothing to wait for, only a name to forget.
         std::construct_at(&worker_);
+        worker_thread_.store(0);
     }
+}
+
+bool PressureMonitor::is_worker() const noexcept {
+    return worker_thread_.load() == os::this_thread_id() && worker_process_.load() == os::process_id();
 }
 
 }  // namespace ouro

@@ -1,3 +1,4 @@
+#include "charges.hpp"
 #include "fresh_tags.hpp"
 #include "workers.hpp"
 
@@ -14,13 +15,6 @@
 
 namespace ouro {
 namespace {
-
-detail::Charge charge(Tag tag, std::size_t bytes) {
-    return detail::charge(detail::ChargedTag(tag), bytes);
-}
-void refund(Tag tag, std::size_t bytes) {
-    detail::refund(detail::ChargedTag(tag), bytes);
-}
 
 using test::fresh_tag;
 using testing_support::run_workers;
@@ -55,7 +49,7 @@ Outcome churn(std::uint64_t seed, unsigned operations, const std::vector<Tag>& t
         if (charges.empty() || random.below(100) < 55) {
             const Charge wanted{tags[random.below(static_cast<std::uint32_t>(tags.size()))],
                                 random_size(random)};
-            if (charge(wanted.tag, wanted.bytes).status() != Status::ok) {
+            if (test::charge(wanted.tag, wanted.bytes) != Status::ok) {
                 ++outcome.refused;
                 continue;
             }
@@ -65,7 +59,7 @@ Outcome churn(std::uint64_t seed, unsigned operations, const std::vector<Tag>& t
         } else {
             const std::size_t at = random.below(static_cast<std::uint32_t>(charges.size()));
             on_charge(-static_cast<std::int64_t>(charges[at].bytes));
-            refund(charges[at].tag, charges[at].bytes);
+            test::refund(charges[at].tag, charges[at].bytes);
             charges[at] = charges.back();
             charges.pop_back();
         }
@@ -92,7 +86,7 @@ std::size_t sum_within(const std::array<Charges, kThreads>& all, Tag tag) {
 void refund_all(std::array<Charges, kThreads>& all) {
     for (Charges& charges : all) {
         for (const Charge& charge : charges)
-            refund(charge.tag, charge.bytes);
+            test::refund(charge.tag, charge.bytes);
         charges.clear();
     }
 }
@@ -191,14 +185,14 @@ TEST(LedgerConcurrent, ASmallerBudgetHoldsFromTheMomentItIsSet) {
                 return;
             }
             for (int after = 0; after < 1'000;) {
-                if (charge(tag, kBytes).status() == Status::ok) charged.fetch_add(1);
+                if (test::charge(tag, kBytes) == Status::ok) charged.fetch_add(1);
                 after += is_set.load() ? 1 : 0;
             }
         });
         EXPECT_LE(use_of(tag).live_bytes, before + (kThreads - 1) * kBytes) << "round " << round;
         EXPECT_EQ(use_of(tag).live_bytes, charged.load() * kBytes);
         for (std::size_t i = 0; i < charged.load(); ++i)
-            refund(tag, kBytes);
+            test::refund(tag, kBytes);
     }
     EXPECT_EQ(check_ledger(), Status::ok);
 }
@@ -208,9 +202,9 @@ TEST(LedgerConcurrent, ThreadsThatEndLeaveTheirCountsBehind) {
     const std::size_t cost = observe_cost().used_bytes;
     for (int round = 0; round < 100; ++round) {
         run_workers(2, [&](std::size_t) {
-            ASSERT_EQ(charge(tag, 1'000).status(), Status::ok);
-            ASSERT_EQ(charge(tag, 10).status(), Status::ok);
-            refund(tag, 1'000);
+            ASSERT_EQ(test::charge(tag, 1'000), Status::ok);
+            ASSERT_EQ(test::charge(tag, 10), Status::ok);
+            test::refund(tag, 1'000);
         });
     }
     EXPECT_EQ(use_of(tag).live_bytes, 2'000U);
@@ -218,7 +212,7 @@ TEST(LedgerConcurrent, ThreadsThatEndLeaveTheirCountsBehind) {
     // Their places are taken over.
     EXPECT_LE(observe_cost().used_bytes, cost + 4 * sizeof(detail::LedgerShard));
     for (int i = 0; i < 200; ++i)
-        refund(tag, 10);
+        test::refund(tag, 10);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 

@@ -1,10 +1,13 @@
+#include "charges.hpp"
 #include "pressure_support.hpp"
 #include "workers.hpp"
 
 #include <ouro/base/random.hpp>
+#include <ouro/observe/metrics.hpp>
 #include <ouro/os/futex.hpp>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 
 namespace ouro {
@@ -66,7 +69,7 @@ TEST_F(PressureConcurrent, AWorkerIsWokenByTheCrossing) {
     Handler handler([&](PressureLevel, std::size_t) noexcept {
         const std::size_t bytes = held.exchange(0);
         if (bytes != 0) {
-            detail::refund(tag_, bytes);
+            test::refund(tag_, bytes);
             handled.reach(handled.value() + 1);
         }
         return bytes;
@@ -77,7 +80,7 @@ TEST_F(PressureConcurrent, AWorkerIsWokenByTheCrossing) {
     for (std::uint32_t round = 1; round <= kRounds; ++round) {
         // Before the charge: the worker may be called within it.
         held.store(610'000);
-        ASSERT_EQ(detail::charge(tag_, 610'000), Status::ok);
+        ASSERT_EQ(test::charge(tag_, 610'000), Status::ok);
         handled.wait_for(round);
     }
     monitor_.stop_worker();
@@ -94,12 +97,12 @@ TEST_F(PressureConcurrent, ABudgetThatShrinksWakesTheWorker) {
         return 0;
     });
     ASSERT_TRUE(monitor_.add(handler, 1));
-    ASSERT_EQ(detail::charge(tag_, 100'000), Status::ok);
+    ASSERT_EQ(test::charge(tag_, 100'000), Status::ok);
     ASSERT_TRUE(monitor_.start_worker());
     ASSERT_TRUE(set_budget(tag_, {.hard_bytes = 110'000}));
     called.wait_for(1);
     monitor_.stop_worker();
-    detail::refund(tag_, 100'000);
+    test::refund(tag_, 100'000);
 }
 
 TEST_F(PressureConcurrent, MonitorsGoWhileTheirWorkersSleep) {
@@ -113,8 +116,8 @@ TEST_F(PressureConcurrent, MonitorsGoWhileTheirWorkersSleep) {
             sleeper->stop_worker();
             ASSERT_TRUE(sleeper->start_worker());
         }
-        ASSERT_EQ(detail::charge(tag_, 700'000), Status::ok);
-        detail::refund(tag_, 700'000);
+        ASSERT_EQ(test::charge(tag_, 700'000), Status::ok);
+        test::refund(tag_, 700'000);
     }
 }
 
@@ -130,7 +133,7 @@ TEST_F(PressureConcurrent, RemovingWaitsForAHandlerOnAnotherThread) {
     });
     ASSERT_TRUE(monitor_.add(handler, 1));
     ASSERT_TRUE(monitor_.start_worker());
-    ASSERT_EQ(detail::charge(tag_, 610'000), Status::ok);
+    ASSERT_EQ(test::charge(tag_, 610'000), Status::ok);
     running.wait_for(1);
     run_workers(2, [&](std::size_t number) {
         if (number == 0) {
@@ -138,13 +141,13 @@ TEST_F(PressureConcurrent, RemovingWaitsForAHandlerOnAnotherThread) {
             EXPECT_TRUE(is_over.load());
         } else {
             // The remover is likely to wait by now; it is right in either case.
-            for (int i = 0; i < 100; ++i)
+            for (int i = 0; i < 10; ++i)
                 os::yield_thread();
             go_on.reach(1);
         }
     });
     monitor_.stop_worker();
-    detail::refund(tag_, 610'000);
+    test::refund(tag_, 610'000);
 }
 
 TEST_F(PressureConcurrent, AHandlerMayStopItsWorker) {
@@ -157,13 +160,13 @@ TEST_F(PressureConcurrent, AHandlerMayStopItsWorker) {
     });
     ASSERT_TRUE(monitor_.add(handler, 1));
     ASSERT_TRUE(monitor_.start_worker());
-    ASSERT_EQ(detail::charge(tag_, 610'000), Status::ok);
+    ASSERT_EQ(test::charge(tag_, 610'000), Status::ok);
     called.wait_for(1);
     ASSERT_TRUE(monitor_.remove(handler));
     // The one that was told to stop makes room for another.
     ASSERT_TRUE(monitor_.start_worker());
     monitor_.stop_worker();
-    detail::refund(tag_, 610'000);
+    test::refund(tag_, 610'000);
 }
 
 TEST_F(PressureConcurrent, OfSeveralPollersOneRunsTheHandlers) {
@@ -173,22 +176,25 @@ TEST_F(PressureConcurrent, OfSeveralPollersOneRunsTheHandlers) {
     Handler handler([&](PressureLevel, std::size_t) noexcept {
         most_inside.store(std::max(most_inside.load(), inside.fetch_add(1) + 1));
         const std::size_t bytes = held.exchange(0);
-        if (bytes != 0) detail::refund(tag_, bytes);
-        os::yield_thread();
+        if (bytes != 0) test::refund(tag_, bytes);
+        for (int i = 0; i < 100; ++i)
+            os::spin_pause();
         inside.fetch_sub(1);
         return bytes;
     });
     ASSERT_TRUE(monitor_.add(handler, 1));
     run_workers(4, [&](std::size_t number) {
         for (int i = 0; i < 2'000; ++i) {
-            if (number == 0 && held.load() == 0 && detail::charge(tag_, 610'000) == Status::ok)
+            if (number == 0 && held.load() == 0 && test::charge(tag_, 610'000) == Status::ok)
                 held.store(610'000);
             monitor_.poll();
         }
     });
     EXPECT_EQ(most_inside.load(), 1);
-    EXPECT_GT(monitor_.stats().reliefs, 0U);
-    if (held.load() != 0) detail::refund(tag_, held.load());
+    // A handler that came between a charge and its note freed nothing, and is not asked again at once.
+    const PressureStats stats = monitor_.stats();
+    EXPECT_GT(stats.reliefs + stats.failures, 0U);
+    if (held.load() != 0) test::refund(tag_, held.load());
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
@@ -200,7 +206,7 @@ TEST_F(PressureConcurrent, AllOfItAtOnceHarmsNothing) {
     std::atomic<std::size_t> held{0};
     const auto give_back = [&](PressureLevel, std::size_t wanted) noexcept {
         const std::size_t bytes = held.exchange(0);
-        if (bytes != 0) detail::refund(tag_, bytes);
+        if (bytes != 0) test::refund(tag_, bytes);
         return wanted;
     };
     Handler one(give_back);
@@ -212,7 +218,7 @@ TEST_F(PressureConcurrent, AllOfItAtOnceHarmsNothing) {
         Random random(kSeed, number);
         for (int i = 0; i < 3'000; ++i) {
             const std::size_t bytes = 1 + random.below(20'000);
-            if (detail::charge(tag_, bytes) == Status::ok) held.fetch_add(bytes);
+            if (test::charge(tag_, bytes) == Status::ok) held.fetch_add(bytes);
             switch (number == 0 ? random.below(6) : 5) {
                 case 0:
                     static_cast<void>(monitor_.add(one, 1));
@@ -238,8 +244,48 @@ TEST_F(PressureConcurrent, AllOfItAtOnceHarmsNothing) {
     });
     monitor_.stop_worker();
     EXPECT_EQ(use_of(tag_).live_bytes, held.load());
-    if (held.load() != 0) detail::refund(tag_, held.load());
+    if (held.load() != 0) test::refund(tag_, held.load());
     EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+struct Told {
+    std::atomic<bool> is_alive{true};
+    std::atomic<std::uint64_t> calls{0};
+};
+
+// A source is not called any more once it was removed, whoever takes metrics.
+TEST(MetricsConcurrent, SourcesComeAndGoWhileOthersTakeMetrics) {
+    std::atomic<std::size_t> working{2};
+    std::atomic<std::uint64_t> calls{0};
+    run_workers(4, [&](std::size_t number) {
+        if (number >= 2) {
+            const auto metrics = std::make_unique<MetricsSnapshot>();
+            while (working.load() != 0)
+                take_metrics(*metrics);
+            return;
+        }
+        for (int i = 0; i < 300; ++i) {
+            Told told;
+            const auto id = add_metric_source(
+                "told",
+                [](void* context, MetricWriter& writer) noexcept {
+                    auto& self = *static_cast<Told*>(context);
+                    EXPECT_TRUE(self.is_alive.load());
+                    writer.add_total("calls", self.calls.fetch_add(1));
+                },
+                &told);
+            ASSERT_TRUE(id);
+            if (i % 10 == 0) {
+                while (told.calls.load() == 0)
+                    os::yield_thread();
+            }
+            ASSERT_TRUE(remove_metric_source(*id));
+            told.is_alive.store(false);
+            calls.fetch_add(told.calls.load());
+        }
+        working.fetch_sub(1);
+    });
+    EXPECT_GE(calls.load(), 60U);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "charges.hpp"
 #include "pressure_support.hpp"
 
 #include <ouro/observe/events.hpp>
@@ -311,10 +312,10 @@ private:
 
 TEST_F(PressureTest, AHandlerMayAllocateAndPoll) {
     Inside handler([&](PressureLevel) noexcept -> std::size_t {
-        EXPECT_EQ(detail::charge(tag_, 50'000), Status::ok);
+        EXPECT_EQ(test::charge(tag_, 50'000), Status::ok);
         EXPECT_EQ(monitor_.poll().level, low);
         EXPECT_EQ(monitor_.configure(options_).status(), Status::busy);
-        detail::refund(tag_, 50'000);
+        test::refund(tag_, 50'000);
         return 0;
     });
     ASSERT_TRUE(monitor_.add(handler, 1));
@@ -327,14 +328,14 @@ TEST_F(PressureTest, AHandlerThatMakesItWorseIsAskedMoreUrgently) {
     Inside handler([&](PressureLevel level) noexcept -> std::size_t {
         levels.push_back(level);
         if (levels.size() == 1) {
-            EXPECT_EQ(detail::charge(tag_, 300'000), Status::ok);
+            EXPECT_EQ(test::charge(tag_, 300'000), Status::ok);
         }
         return 0;
     });
     ASSERT_TRUE(monitor_.add(handler, 1));
     EXPECT_EQ(level_at(610'000), high);
     EXPECT_EQ(levels, (Levels{low, critical}));
-    detail::refund(tag_, 300'000);
+    test::refund(tag_, 300'000);
 }
 
 TEST_F(PressureTest, AHandlerMayAddAndRemoveOthersAndItself) {

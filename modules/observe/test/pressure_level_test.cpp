@@ -112,6 +112,35 @@ TEST_F(PressureTest, PollsLookOnlyWhenTheLedgerHasTold) {
     EXPECT_EQ(monitor_.stats().looks, before.looks + 1);
 }
 
+// However long nobody looks.
+TEST_F(PressureTest, ACrossingIsToldOnce) {
+    EXPECT_EQ(level_at(0), none);
+    const std::uint32_t before = detail::alarm_count();
+    for (std::size_t bytes = 0; bytes <= kBudget; bytes += 1'000)
+        use(bytes);
+    EXPECT_EQ(detail::alarm_count(), before + 1);
+    use(0);
+    use(kBudget);
+    EXPECT_EQ(detail::alarm_count(), before + 1);
+    EXPECT_EQ(monitor_.poll().level, critical);
+    // Looked at, and nothing higher to tell.
+    use(0);
+    use(kBudget);
+    EXPECT_EQ(detail::alarm_count(), before + 1);
+}
+
+TEST_F(PressureTest, TimesBeyondAllTimeNeverCome) {
+    options_.first_pause_ns = ~std::uint64_t{0};
+    options_.longest_pause_ns = ~std::uint64_t{0};
+    ASSERT_TRUE(monitor_.configure(options_));
+    test::Cache useless(tag_);
+    ASSERT_TRUE(monitor_.add(useless, 1));
+    EXPECT_EQ(level_at(950'000), critical);
+    pass_ns(options_.first_pause_ns / 2);
+    monitor_.poll();
+    EXPECT_EQ(useless.levels.size(), 1U);
+}
+
 TEST_F(PressureTest, EveryChangeOfLevelIsAnEvent) {
     std::uint64_t cursor = event_count();
     level_at(800'000);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "charges.hpp"
 #include "fresh_tags.hpp"
 
 #include <ouro/observe/budget.hpp>
@@ -32,12 +33,12 @@ public:
     ~Cache() { give_back(held_); }
 
     void fill(std::size_t bytes) {
-        ASSERT_EQ(detail::charge(tag_, bytes), Status::ok);
+        ASSERT_EQ(test::charge(tag_, bytes), Status::ok);
         held_ += bytes;
     }
     std::size_t give_back(std::size_t bytes) noexcept {
         bytes = std::min(bytes, held_);
-        if (bytes != 0) detail::refund(tag_, bytes, bytes == held_ ? 1 : 0);
+        if (bytes != 0) bytes == held_ ? test::refund(tag_, bytes) : detail::refund_shrinkage(tag_, bytes);
         held_ -= bytes;
         return bytes;
     }
@@ -78,9 +79,9 @@ protected:
     // The tag's use without a cache.
     void use(std::size_t bytes) {
         if (bytes > used_) {
-            ASSERT_EQ(detail::charge(tag_, bytes - used_), Status::ok);
+            ASSERT_EQ(test::charge(tag_, bytes - used_), Status::ok);
         } else if (bytes < used_) {
-            detail::refund(tag_, used_ - bytes);
+            test::refund(tag_, used_ - bytes);
         }
         used_ = bytes;
     }

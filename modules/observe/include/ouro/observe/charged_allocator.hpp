@@ -6,6 +6,7 @@
 #include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/detail/sampling.hpp>
+#include <ouro/observe/detail/slow_path_timer.hpp>
 #include <ouro/observe/observing.hpp>
 #include <ouro/observe/tag_scope.hpp>
 
@@ -44,7 +45,7 @@ public:
         const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
             return refuse(tag.trailer.tag(), status, size, alignment);
-        const detail::Charge charge = detail::charge(tag, size);
+        const detail::Charge charge = detail::charge_credit(tag, size);
         if (!charge.is_plain() || has_observers()) [[unlikely]]
             return allocate_specially(charge, tag.trailer.tag(), size, alignment);
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
@@ -113,21 +114,34 @@ private:
         }
         if (new_size < block.size) detail::refund_shrinkage(tag, block.size - new_size);
         const MemoryBlock changed{given->data, new_size};
-        if (trailer.is_sampled()) detail::move_sample(block.data, changed);
-        detail::write_trailer(changed, detail::BlockTrailer(tag, trailer.is_sampled()));
+        bool is_sampled = trailer.is_sampled();
+        if (is_sampled) {
+            detail::move_sample(block.data, changed);
+        } else if (growth != 0 && detail::is_sample_due(growth)) {
+            is_sampled = detail::sample_allocation(changed, tag, growth);
+        }
+        detail::write_trailer(changed, detail::BlockTrailer(tag, is_sampled));
         if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
         return changed;
     }
 
-    // What was not charged for, what the profiler wants to see, and everything while somebody observes.
+    // Without credit: worth the time of measuring how long it takes.
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> allocate_specially(detail::Charge charge, Tag tag,
                                                                           std::size_t size,
                                                                           std::size_t alignment) noexcept {
-        if (charge.status() != Status::ok) return refuse(tag, charge.status(), size, alignment);
+        if (!charge.is_deferred()) return take_special(charge.is_sampled(), tag, size, alignment);
+        const detail::SlowPathTimer timer;
+        const Status status = detail::charge_slow(tag, size);
+        if (status != Status::ok) return refuse(tag, status, size, alignment);
+        return take_special(detail::is_sample_due(size), tag, size, alignment);
+    }
+    // For what the profiler wants to see, and for everything while somebody observes.
+    [[nodiscard]] Expected<MemoryBlock> take_special(bool is_sample, Tag tag, std::size_t size,
+                                                     std::size_t alignment) noexcept {
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) return give_up(tag, given.status(), size, alignment);
         const MemoryBlock block{given->data, size};
-        const bool is_sampled = charge.is_sampled() && detail::sample_allocation(block, tag);
+        const bool is_sampled = is_sample && detail::sample_allocation(block, tag, size);
         detail::write_trailer(block, detail::BlockTrailer(tag, is_sampled));
         announce(&MemoryObserver::on_allocate, tag, block, alignment);
         return block;

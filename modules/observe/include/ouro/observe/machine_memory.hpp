@@ -16,9 +16,9 @@ struct MemoryUse {
 struct MachineMemory {
     // Of the control group with the least room. File contents that can be dropped at once are not counted as
     // used: they would fill any group after a while.
-    MemoryUse group;
+    MemoryUse group{};
     // Of the whole machine: what is not available to programs.
-    MemoryUse system;
+    MemoryUse system{};
     // The share of the last ten seconds in which some tasks, or all of them, waited for memory.
     double some_stalls_percent = 0;
     double full_stalls_percent = 0;

@@ -68,7 +68,7 @@ struct PressureStats {
     std::uint64_t reported_bytes = 0;
     std::uint64_t freed_bytes = 0;
     std::uint64_t handler_ns = 0;
-    PressureLatency latency;
+    PressureLatency latency{};
 };
 
 // Watches a budget and the machine, and calls handlers when they get full: those with lower priority numbers
@@ -139,6 +139,7 @@ private:
     [[nodiscard]] std::uint64_t time_to_next_poll_ns(std::uint64_t now_ns) const noexcept;
 
     static void run_worker(void* monitor);
+    [[nodiscard]] bool is_worker() const noexcept;
     void join_worker() noexcept;
 
     PressureOptions options_;
@@ -162,11 +163,11 @@ private:
     detail::Pause pause_;
 
     os::Thread worker_;
-    // Guards the two above and below.
     detail::WordLock worker_lock_;
-    std::uint32_t worker_process_ = 0;
-    std::atomic<bool> is_stopping_{false};
+    // Which thread the worker is, and of which process: a fork's child does not have it.
     std::atomic<std::uint64_t> worker_thread_{0};
+    std::atomic<std::uint32_t> worker_process_{0};
+    std::atomic<bool> is_stopping_{false};
     // How long a worker may sleep, as of the last look.
     std::atomic<std::uint64_t> sleep_ns_{0};
 };

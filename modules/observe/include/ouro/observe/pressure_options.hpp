@@ -51,10 +51,10 @@ struct PressureOptions {
     // Whose hard budget is watched, together with all below it; the whole program's for the untagged one.
     // Without a hard budget it never gives a reason.
     Tag tag = {};
-    PressureThresholds thresholds;
+    PressureThresholds thresholds{};
 
     bool watches_machine = true;
-    StallThresholds stalls;
+    StallThresholds stalls{};
     // How often the machine is asked at most.
     std::uint64_t machine_interval_ns = 1'000'000'000;
     // Tests, and those who know the limits better, bring their own.

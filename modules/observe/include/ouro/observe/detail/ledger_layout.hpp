@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/tag.hpp>
+#include <ouro/observe/detail/sample_clock.hpp>
 
 #include <array>
 #include <atomic>
@@ -37,8 +38,7 @@ struct alignas(64) LedgerCell {
     std::atomic<std::int64_t> least;
     std::atomic<std::uint64_t> allocations;
     std::atomic<std::uint64_t> frees;
-    // The allocation that takes the allocated bytes beyond this is sampled by the profiler.
-    std::atomic<std::int64_t> sample_at;
+    std::uint64_t unused;
 
     [[nodiscard]] std::int64_t lead() const noexcept {
         return allowance.load(std::memory_order_relaxed) - allocated.load(std::memory_order_relaxed);
@@ -58,8 +58,11 @@ struct LedgerSlowCell {
 struct alignas(4096) LedgerShard {
     // One while a thread owns it.
     std::atomic<std::uint32_t> is_owned;
-    // The profiler's, of the owning thread.
-    std::atomic<std::uint64_t> random_state;
+    // Allocations that did not come from credit, and their time.
+    std::atomic<std::uint64_t> slow_allocations;
+    std::atomic<std::uint64_t> slow_ns;
+    // Of the owning thread.
+    SampleClock samples;
     std::array<LedgerCell, kMaxTags> cells;
     std::array<LedgerSlowCell, kMaxTags> slow_cells;
 

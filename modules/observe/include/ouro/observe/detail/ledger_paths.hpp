@@ -4,6 +4,7 @@
 #include <ouro/memory/tag.hpp>
 #include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/observe/detail/sample_clock.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -41,27 +42,30 @@ public:
     constexpr Charge() noexcept = default;
     constexpr explicit Charge(Status status) noexcept : word_(static_cast<std::uint32_t>(status)) {}
     // Charged, and the profiler wants to see the block.
-    [[nodiscard]] static constexpr Charge sampled() noexcept {
-        Charge charge;
-        charge.word_ = kSampledBit;
-        return charge;
-    }
+    [[nodiscard]] static constexpr Charge sampled() noexcept { return Charge(kSampledBit); }
+    // Not charged yet: the thread's credit does not suffice.
+    [[nodiscard]] static constexpr Charge deferred() noexcept { return Charge(kDeferredBit); }
 
     [[nodiscard]] constexpr bool is_plain() const noexcept { return word_ == 0; }
     [[nodiscard]] constexpr bool is_sampled() const noexcept { return word_ == kSampledBit; }
+    [[nodiscard]] constexpr bool is_deferred() const noexcept { return word_ == kDeferredBit; }
     [[nodiscard]] constexpr Status status() const noexcept {
         return static_cast<Status>(word_ & (kSampledBit - 1));
     }
 
 private:
     static constexpr std::uint32_t kSampledBit = 0x100;
+    static constexpr std::uint32_t kDeferredBit = 0x200;
+
+    constexpr explicit Charge(std::uint32_t word) noexcept : word_(word) {}
 
     std::uint32_t word_ = 0;
 };
 
 // Out of line, so that the way of the others is straight.
 [[gnu::cold, gnu::noinline]] Charge sampled_charge() noexcept;
-[[gnu::cold, gnu::noinline]] Charge charge_slow(Tag tag, std::size_t bytes) noexcept;
+[[gnu::cold, gnu::noinline]] Charge deferred_charge() noexcept;
+[[gnu::cold, gnu::noinline]] Status charge_slow(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold, gnu::noinline]] void refund_slow(Tag tag, std::size_t bytes) noexcept;
 
 // Between taking something and looking whether it may be taken. The compiler keeps the order; the processor
@@ -76,12 +80,11 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     sum.store(sum.load(std::memory_order_relaxed) + static_cast<Number>(amount), std::memory_order_relaxed);
 }
 
-// For a new block: ok, budget_exceeded or rate_limited, which then count as failures of the tag. Requires: a
-// registered tag.
-[[nodiscard]] inline Charge charge(ChargedTag tag, std::size_t bytes) noexcept {
+// For a new block, out of the thread's credit or not at all. Requires: a registered tag.
+[[nodiscard]] inline Charge charge_credit(ChargedTag tag, std::size_t bytes) noexcept {
     LedgerShard* const shard = t_shard;
     if (shard == nullptr) [[unlikely]]
-        return charge_slow(tag.trailer.tag(), bytes);
+        return deferred_charge();
     LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t before = cell.allocated.load(std::memory_order_relaxed);
     const std::int64_t allocated = before + static_cast<std::int64_t>(bytes);
@@ -92,13 +95,20 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     const bool is_plain = static_cast<std::ptrdiff_t>(bytes) >= 0;
     if (!is_plain || lead < cell.floor.load(std::memory_order_relaxed)) [[unlikely]] {
         cell.allocated.store(before, std::memory_order_relaxed);
-        return charge_slow(tag.trailer.tag(), bytes);
+        return deferred_charge();
     }
     if (lead < cell.least.load(std::memory_order_relaxed)) cell.least.store(lead, std::memory_order_relaxed);
     add_to(cell.allocations, 1U);
-    if (allocated > cell.sample_at.load(std::memory_order_relaxed)) [[unlikely]]
+    if (count_down(shard->samples, bytes)) [[unlikely]]
         return sampled_charge();
     return {};
+}
+
+// The same, with slow work where it takes some: ok, budget_exceeded or rate_limited, which then count as
+// failures of the tag.
+[[nodiscard]] inline Charge charge(ChargedTag tag, std::size_t bytes) noexcept {
+    const Charge charge = charge_credit(tag, bytes);
+    return charge.is_deferred() ? Charge(charge_slow(tag.trailer.tag(), bytes)) : charge;
 }
 
 // For a block that goes, charged on this thread or another. Requires: a registered tag.

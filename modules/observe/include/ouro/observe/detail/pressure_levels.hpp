@@ -11,6 +11,11 @@ namespace ouro::detail {
     return bytes / 100 * percent + bytes % 100 * percent / 100;
 }
 
+// The end of all time rather than a time before.
+[[nodiscard]] constexpr std::uint64_t later(std::uint64_t now_ns, std::uint64_t by_ns) noexcept {
+    return now_ns + by_ns < now_ns ? ~std::uint64_t{0} : now_ns + by_ns;
+}
+
 [[nodiscard]] constexpr PressureLevel next_level(PressureLevel level, unsigned steps = 1) noexcept {
     const unsigned sum = static_cast<unsigned>(level) + steps;
     constexpr auto kLast = static_cast<unsigned>(PressureLevel::critical);

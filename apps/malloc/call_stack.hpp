@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace ouro::process_heap {
+
+// The return addresses of those who called into the library, innermost first, and how many there are. Reads
+// the tables that exceptions use, for most programs keep no frame pointers; takes some microseconds, no
+// memory, and no lock that others hold for long. Not for signal handlers.
+[[nodiscard]] std::size_t capture_callers(std::span<void*> frames) noexcept;
+
+}  // namespace ouro::process_heap

@@ -1,0 +1,190 @@
+#include "profiled_blocks.hpp"
+
+#include "call_stack.hpp"
+#include "settings.hpp"
+#include "text_output.hpp"
+
+#include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/word_lock.hpp>
+#include <ouro/memory/tlsf_allocator.hpp>
+#include <ouro/observe/detail/sampling.hpp>
+#include <ouro/observe/profiler.hpp>
+#include <ouro/os/virtual_memory.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace ouro::process_heap {
+namespace {
+
+constexpr std::size_t kLeastAlignment = 16;
+// Addresses for sampled blocks; memory is taken as it is touched.
+constexpr std::size_t kMostRegionBytes = std::size_t{1} << 30;
+constexpr std::size_t kLeastRegionBytes = std::size_t{16} << 20;
+
+// Never destroyed: blocks outlive whatever ends last.
+alignas(TlsfAllocator) constinit std::byte g_memory[sizeof(TlsfAllocator)] = {};
+constinit TlsfAllocator* g_region = nullptr;
+constinit detail::WordLock g_region_lock;
+constinit std::atomic<std::size_t> g_blocks = 0;
+constinit std::atomic<std::size_t> g_bytes = 0;
+constinit std::atomic<std::uint64_t> g_allocations = 0;
+
+// What a sample does is not sampled.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_sampling = false;
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_forking = false;
+
+// The thread that forks holds the lock already; what other hooks allocate must not wait for it.
+class RegionScope {
+public:
+    RegionScope() noexcept {
+        if (!t_is_forking) g_region_lock.lock();
+    }
+    ~RegionScope() {
+        if (!t_is_forking) g_region_lock.unlock();
+    }
+    RegionScope(const RegionScope&) = delete;
+    RegionScope& operator=(const RegionScope&) = delete;
+};
+
+MemoryBlock reserve_region() noexcept {
+    for (std::size_t bytes = kMostRegionBytes; bytes >= kLeastRegionBytes; bytes /= 4) {
+        const auto region = os::reserve({.bytes = bytes});
+        if (!region) continue;
+        if (os::commit(*region)) return *region;
+        static_cast<void>(os::release(*region));
+    }
+    return {};
+}
+
+void complain(Status status) noexcept {
+    TextBuffer text;
+    text.add("OUROBOROS_MALLOC: nothing is profiled: ").add(status_name(status).data()).add("\n");
+    text.write();
+}
+
+void* take_block(std::size_t size, std::size_t alignment) noexcept {
+    const RegionScope scope;
+    const auto block = g_region->allocate(size, alignment);
+    return block ? block->data : nullptr;
+}
+
+void give_back(void* block, std::size_t size) noexcept {
+    const RegionScope scope;
+    g_region->deallocate({static_cast<std::byte*>(block), size});
+}
+
+// The mean that the bytes are a sample for, or zero.
+std::uint64_t begin_countdown(std::size_t bytes) noexcept {
+    if (t_clock.id.load(std::memory_order_relaxed) == 0)
+        t_clock.id.store(detail::new_clock_id(), std::memory_order_relaxed);
+    return detail::begin_countdown(t_clock, bytes);
+}
+
+bool record(const void* block, std::size_t size, std::uint64_t mean) noexcept {
+    std::array<void*, detail::kMaxSiteFrames> frames;
+    const std::size_t count = capture_callers(frames);
+    return detail::record_sample(
+        {.address = block, .bytes = size, .stack = std::span(frames).first(count), .mean_bytes = mean},
+        t_clock);
+}
+
+void* sample_small(std::size_t size, std::size_t alignment) noexcept {
+    const std::uint64_t mean = begin_countdown(size);
+    void* const block = mean != 0 ? take_block(size, alignment) : nullptr;
+    if (block == nullptr) return nullptr;
+    if (!record(block, size, mean)) {
+        give_back(block, size);
+        return nullptr;
+    }
+    g_blocks.fetch_add(1, std::memory_order_relaxed);
+    g_bytes.fetch_add(size, std::memory_order_relaxed);
+    g_allocations.fetch_add(1, std::memory_order_relaxed);
+    return block;
+}
+
+}  // namespace
+
+void prepare_profiling() noexcept {
+    const MemoryBlock memory = reserve_region();
+    if (memory.is_null()) return complain(Status::out_of_address_space);
+    auto region = TlsfAllocator::create_in(memory, "profiled");
+    if (!region) return complain(region.status());
+    g_region = std::construct_at(reinterpret_cast<TlsfAllocator*>(g_memory), *std::move(region));
+    g_profiled_region = {reinterpret_cast<std::uintptr_t>(memory.data), memory.size};
+    g_is_profiling = true;
+}
+
+void start_profiling() noexcept {
+    if (!g_is_profiling) return;
+    t_is_sampling = true;
+    if (const auto started = start_profiler({.mean_bytes = settings().profile_bytes}); !started)
+        complain(started.status());
+    t_is_sampling = false;
+    // Whatever was allocated on the way has not ended the first countdown.
+    t_clock.left.store(0, std::memory_order_relaxed);
+}
+
+void* allocate_profiled(std::size_t size, std::size_t alignment) noexcept {
+    if (t_is_sampling) return nullptr;
+    const int saved_errno = errno;
+    t_is_sampling = true;
+    void* const block = sample_small(std::max<std::size_t>(size, 1), std::max(alignment, kLeastAlignment));
+    t_is_sampling = false;
+    errno = saved_errno;
+    return block;
+}
+
+void note_large_block(void* block, std::size_t size, std::size_t counted_bytes) noexcept {
+    if (t_is_sampling) return;
+    const int saved_errno = errno;
+    t_is_sampling = true;
+    // When there is no room, it is one that nobody knows of.
+    if (const std::uint64_t mean = begin_countdown(counted_bytes); mean != 0)
+        static_cast<void>(record(block, size, mean));
+    t_is_sampling = false;
+    errno = saved_errno;
+}
+
+void free_profiled(void* block) noexcept {
+    const std::size_t size = detail::forget_sampled_block(block, t_clock);
+    OURO_ASSERT(size != 0, "free of what malloc did not return, or a second time");
+    g_blocks.fetch_sub(1, std::memory_order_relaxed);
+    g_bytes.fetch_sub(size, std::memory_order_relaxed);
+    give_back(block, size);
+}
+
+std::size_t profiled_size(const void* block) noexcept {
+    return detail::sampled_size(block);
+}
+
+void forget_large_block(const void* block) noexcept {
+    if (detail::may_be_sampled(block)) static_cast<void>(detail::forget_sampled_block(block, t_clock));
+}
+
+void note_resized_block(void* old_block, void* block, std::size_t old_size, std::size_t new_size) noexcept {
+    if (detail::may_be_sampled(old_block) && detail::sampled_size(old_block) != 0)
+        return detail::move_sample(old_block, {static_cast<std::byte*>(block), new_size});
+    if (new_size > old_size && is_sample_due(new_size - old_size))
+        note_large_block(block, new_size, new_size - old_size);
+}
+
+void prepare_profile_for_fork() noexcept {
+    g_region_lock.lock();
+    t_is_forking = true;
+}
+
+void resume_profile_after_fork() noexcept {
+    t_is_forking = false;
+    g_region_lock.unlock();
+}
+
+ProfiledTotals profiled_totals() noexcept {
+    return {g_blocks.load(std::memory_order_relaxed), g_bytes.load(std::memory_order_relaxed),
+            g_allocations.load(std::memory_order_relaxed)};
+}
+
+}  // namespace ouro::process_heap

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <ouro/observe/detail/sample_clock.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+// With the setting `profile`, a sample of the allocations is recorded with the stacks they came from, and
+// written to a file when the program ends. Sampled blocks of the small sizes lie in a region of their own, so
+// that free() tells them from the others where it tells mappings from slabs; large ones stay where they are.
+namespace ouro::process_heap {
+
+// Set once, before the first block is handed out.
+inline constinit bool g_is_profiling = false;
+
+[[nodiscard]] inline bool is_profiling() noexcept {
+    return g_is_profiling;
+}
+
+// Counts what this thread allocates.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::SampleClock t_clock = {};
+
+// Counts these bytes; true when they may end in a sample. Requires: is_profiling().
+[[nodiscard]] inline bool is_sample_due(std::size_t bytes) noexcept {
+    return detail::count_down(t_clock, bytes);
+}
+
+struct ProfiledRegion {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+};
+inline constinit ProfiledRegion g_profiled_region;
+
+// Whether the block lies in the region of sampled ones.
+[[nodiscard]] inline bool is_profiled(const void* block) noexcept {
+    return reinterpret_cast<std::uintptr_t>(block) - g_profiled_region.begin < g_profiled_region.bytes;
+}
+
+// Once, before the first block: takes the region. Where there are no addresses it says so on standard error,
+// and nothing is profiled.
+void prepare_profiling() noexcept;
+// Once, as soon as malloc works.
+void start_profiling() noexcept;
+
+// After is_sample_due: decides, and returns the sampled block; null when it is none, or there is no room.
+// Keeps errno. `alignment` is a power of two.
+[[nodiscard]] void* allocate_profiled(std::size_t size, std::size_t alignment) noexcept;
+// The same for a block that the heap gave already, and whose free comes to the slow path. `counted_bytes` is
+// what is_sample_due was asked about: the block's, or its growth.
+void note_large_block(void* block, std::size_t size, std::size_t counted_bytes) noexcept;
+
+// Requires: is_profiled(block).
+void free_profiled(void* block) noexcept;
+[[nodiscard]] std::size_t profiled_size(const void* block) noexcept;
+
+// What the heap does to blocks outside of the region. Require: is_profiling().
+void forget_large_block(const void* block) noexcept;
+void note_resized_block(void* old_block, void* block, std::size_t old_size, std::size_t new_size) noexcept;
+
+// Around a fork, in the parent and in the child.
+void prepare_profile_for_fork() noexcept;
+void resume_profile_after_fork() noexcept;
+
+struct ProfiledTotals {
+    std::size_t blocks = 0;
+    std::size_t bytes = 0;
+    std::uint64_t allocations = 0;
+};
+[[nodiscard]] ProfiledTotals profiled_totals() noexcept;
+
+}  // namespace ouro::process_heap

@@ -1,0 +1,148 @@
+"""Usage: profile_test.py <library> <profiled> <churn> <test of the family>
+
+A profile of programs that know nothing of it: who allocated what, and that nothing else changes.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LIBRARY, PROFILED, CHURN, FAMILY = (os.path.realpath(sys.argv.pop(1)) for _ in range(4))
+MIB = 1 << 20
+
+
+def start(*command, words):
+    environment = dict(os.environ, LD_PRELOAD=LIBRARY, OUROBOROS_MALLOC=words)
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=200)
+
+
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def decode(data):
+    """A protobuf message as a list of fields, for each its number and its value."""
+    fields, at = [], 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        value, at = read_varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        fields.append((key >> 3, value))
+    return fields
+
+
+def numbers(data):
+    values, at = [], 0
+    while at < len(data):
+        value, at = read_varint(data, at)
+        values.append(value)
+    return values
+
+
+class Profile(unittest.TestCase):
+    def profile(self, name, *command, words=""):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, name)
+            result = start(*command, words=f"profile={path}{words}")
+            self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+            with open(path, "rb") as file:
+                return file.read()
+
+    def live(self, words):
+        """The estimated bytes of each function that calls malloc in the program, with the functions above it."""
+        sums, callers = {}, {}
+        for line in self.profile("stacks.folded", PROFILED, "keep", words=words).decode().splitlines():
+            stack, count = line.rsplit(" ", 1)
+            frames = stack.split(";")
+            self.assertEqual(frames[0], "[untagged]")
+            sums[frames[-1]] = sums.get(frames[-1], 0) + int(count)
+            callers[frames[-1]] = frames[1:-1]
+        return sums, callers
+
+    def test_names_who_keeps_memory_without_frame_pointers(self):
+        sums, callers = self.live(",profile_bytes=16K")
+        # 4096 samples or so: the deviation is a sixtieth at most.
+        self.assertAlmostEqual(sums["keep_here"], 64 * MIB, delta=4 * MIB)
+        self.assertNotIn("drop_here", sums)
+        self.assertIn("outer_function", callers["keep_here"])
+
+    def test_the_usual_rate(self):
+        sums, _ = self.live("")
+        self.assertAlmostEqual(sums["keep_here"], 64 * MIB, delta=40 * MIB)
+
+    def test_pprof(self):
+        fields = decode(self.profile("profile.pb", PROFILED, "keep", words=",profile_bytes=16K"))
+        strings = [value.decode() for number, value in fields if number == 6]
+        names = {}
+        for function in (dict(decode(value)) for number, value in fields if number == 5):
+            names[function[1]] = strings[function[2]]
+        sums = {}
+        for sample in (dict(decode(value)) for number, value in fields if number == 2):
+            top = names[numbers(sample[1])[0]]
+            sums[top] = [a + b for a, b in zip(sums.get(top, [0] * 4), numbers(sample[2]))]
+        objects, space, all_objects, all_space = sums["keep_here"]
+        self.assertAlmostEqual(space, 64 * MIB, delta=4 * MIB)
+        self.assertAlmostEqual(objects, 32 * MIB / 64, delta=64 * 1024)
+        self.assertEqual((objects, space), (all_objects, all_space))
+        dropped = sums["drop_here"]
+        self.assertEqual(dropped[:2], [0, 0])
+        self.assertAlmostEqual(dropped[3], 82 * MIB, delta=6 * MIB)
+
+    def test_a_program_may_have_children(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = f"{PROFILED} keep; {PROFILED} keep; true"
+            result = start("sh", "-c", script, words=f"profile={folder}/%p.folded")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual(len([name for name in os.listdir(folder) if re.fullmatch(r"\d+\.folded", name)]), 3)
+
+    def test_what_cannot_be_written_is_said(self):
+        result = start(PROFILED, "keep", words="profile=/nowhere/at/all")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("cannot write the profile to /nowhere/at/all", result.stderr)
+
+
+class Right(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.word = f"profile={folder.name}/%p"
+
+    def test_the_family_behaves_as_ever(self):
+        for more in (",profile_bytes=1", ",profile_bytes=300", ",profile_bytes=100,guard=20", ""):
+            with self.subTest(more):
+                result = start(FAMILY, words=self.word + more)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_blocks_stay_intact_with_threads_and_copies_of_the_process(self):
+        for more in (",profile_bytes=1", ",profile_bytes=1K", ",profile_bytes=500,guard=50"):
+            with self.subTest(more):
+                result = start(PROFILED, "fine", words=self.word + more)
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "intact\n", ""))
+
+    def test_thread_churn(self):
+        result = start(CHURN, "1000", words=self.word + ",profile_bytes=1K")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_sampled_blocks_are_counted(self):
+        result = start(PROFILED, "keep", words=self.word + ",profile_bytes=16K,stats=json")
+        report = json.loads(result.stderr)["libouroboros-malloc"]
+        self.assertGreater(report["profiled_blocks"], 1000)
+        self.assertGreater(report["profiled_allocations"], report["profiled_blocks"])
+        self.assertGreaterEqual(report["live_bytes"], 64 * MIB)
+
+
+if __name__ == "__main__":
+    unittest.main()
