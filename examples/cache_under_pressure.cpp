@@ -1,5 +1,6 @@
 // A cache that gives memory back when it gets tight: it fills as it likes, and when its budget is
 // 70 % full a handler drops the oldest entries, outside of any allocation. Nothing fails.
+#include <ouro/memory/allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/tag.hpp>
 #include <ouro/observe/budget.hpp>
@@ -12,7 +13,7 @@
 
 class Cache final : public ouro::PressureHandler {
 public:
-    explicit Cache(ouro::MemoryResource& memory) noexcept : memory_(memory) {}
+    explicit Cache(ouro::Allocator memory) noexcept : memory_(memory) {}
 
     bool add(std::size_t bytes) {
         const auto entry = memory_.allocate(bytes);
@@ -33,7 +34,7 @@ public:
     }
 
 private:
-    ouro::MemoryResource& memory_;
+    ouro::Allocator memory_;
     std::deque<ouro::MemoryBlock> entries_;
 };
 

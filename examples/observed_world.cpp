@@ -2,6 +2,7 @@
 // the profiler knows which functions hold the memory, and `ouro report world.ouro` shows all of it. With a
 // folder as argument, the files for viewers are written there.
 #include <ouro/base/random.hpp>
+#include <ouro/memory/allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
@@ -19,26 +20,26 @@
 
 using Blocks = std::vector<ouro::MemoryBlock>;
 
-[[gnu::noinline]] void keep(ouro::MemoryResource& memory, Blocks& blocks, std::size_t bytes) {
+[[gnu::noinline]] void keep(ouro::Allocator memory, Blocks& blocks, std::size_t bytes) {
     if (const auto block = memory.allocate(bytes)) blocks.push_back(*block);
 }
-[[gnu::noinline]] void spawn_creature(ouro::MemoryResource& memory, Blocks& blocks, std::size_t bytes) {
+[[gnu::noinline]] void spawn_creature(ouro::Allocator memory, Blocks& blocks, std::size_t bytes) {
     const ouro::TagScope scope(ouro::default_tags().creatures);
     keep(memory, blocks, bytes);
     asm volatile("" ::: "memory");
 }
-[[gnu::noinline]] void load_level(ouro::MemoryResource& memory, Blocks& blocks) {
+[[gnu::noinline]] void load_level(ouro::Allocator memory, Blocks& blocks) {
     const ouro::TagScope scope(ouro::default_tags().world);
     for (int i = 0; i < 16; ++i)
         keep(memory, blocks, 128 << 10);
     asm volatile("" ::: "memory");
 }
-[[gnu::noinline]] void decode_sound(ouro::MemoryResource& memory, Blocks& blocks) {
+[[gnu::noinline]] void decode_sound(ouro::Allocator memory, Blocks& blocks) {
     const ouro::TagScope scope(ouro::default_tags().audio);
     keep(memory, blocks, 48 << 10);
     asm volatile("" ::: "memory");
 }
-void free_last(ouro::MemoryResource& memory, Blocks& blocks, std::size_t left) {
+void free_last(ouro::Allocator memory, Blocks& blocks, std::size_t left) {
     for (; blocks.size() > left; blocks.pop_back())
         memory.deallocate(blocks.back());
 }

@@ -107,7 +107,10 @@ std::string events_text(const Report& report, const ReportStyle& style) {
     const std::size_t shown = std::min(style.top, report.events.size());
     for (std::size_t index = 0; index < shown; ++index) {
         const EventReport& event = report.events[index];
-        columns.row({duration_text(event.seconds_ago) + " before", event.tag, event_words(event)});
+        // A single request can be untagged; what is told of the untagged one otherwise is told of all.
+        const bool is_of_all = event.tag == "untagged" && event.kind != "request_refused";
+        columns.row({duration_text(event.seconds_ago) + " before", is_of_all ? "everything" : event.tag,
+                     event_words(event)});
     }
     return titled("Events", columns) + latest_text(shown, report.event_count);
 }

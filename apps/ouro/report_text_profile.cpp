@@ -18,13 +18,23 @@ std::string last_part(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
+// Without the parameters, which would fill the line.
+std::string short_name(const std::string& function) {
+    constexpr std::size_t kMost = 90;
+    std::string name = function.substr(0, std::min(function.find('('), function.size()));
+    // What begins with a bracket has none before its parameters.
+    if (name.empty() || name.ends_with("operator")) name = function;
+    if (name.size() > kMost) name.replace(kMost, std::string::npos, "...");
+    return name;
+}
+
 std::string frame_text(const FrameReport& frame) {
     std::array<char, 32> number{};
     if (frame.function.empty() && frame.module.empty()) {
         std::snprintf(number.data(), number.size(), "%#llx", static_cast<unsigned long long>(frame.address));
         return number.data();
     }
-    std::string text = frame.function;
+    std::string text = short_name(frame.function);
     if (text.empty()) {
         std::snprintf(number.data(), number.size(), "+%#llx",
                       static_cast<unsigned long long>(frame.module_offset));
