@@ -25,7 +25,7 @@ def document(width, height, parts, background="#ffffff"):
 
 def text(x, y, content, size=12, fill="#222222", anchor="start"):
     return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}" {FONT} '
-            f'xml:space="preserve">{html.escape(content, quote=False)}</text>')
+            f'paint-order="stroke" xml:space="preserve">{html.escape(content, quote=False)}</text>')
 
 
 def bytes_text(count):
@@ -59,7 +59,8 @@ def draw_track(points, times, box, color, label):
     most = max(max(value for _, value in points), 1)
     place = [(left + width * (moment - first) / max(last - first, 1e-9), top + height - (height - 18) * value / most)
              for moment, value in points]
-    path = " ".join(f"L{x:.1f} {y:.1f}" for x, y in place)
+    # A counter keeps its value until the next look.
+    path = " ".join(f"H{x:.1f} V{y:.1f}" for x, y in place)
     return [f'<path d="M{place[0][0]:.1f} {top + height} {path} L{place[-1][0]:.1f} {top + height} Z" fill="{color}" '
             f'fill-opacity="0.75"/>',
             text(left + 4, top + 14, f"{label}: {bytes_text(points[-1][1])}, at most {bytes_text(most)}")]
@@ -68,14 +69,14 @@ def draw_track(points, times, box, color, label):
 def draw_timeline(trace):
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
     tracks = read_counters(events)
-    byte_tracks = {name: points for name, points in tracks.items() if max(value for _, value in points) >= 4096}
+    byte_tracks = {name: points for name, points in tracks.items() if "/s" not in name[0] and "blocks" not in name[0]}
     moments = [moment for points in tracks.values() for moment, _ in points]
     times = (min(moments), max(moments))
     width, row = 860, 62
     parts = []
     shown = sorted(byte_tracks.items(), key=lambda item: -max(value for _, value in item[1]))[:7]
     for index, ((name, key), points) in enumerate(shown):
-        label = name if key in ("bytes", "value") else f"{name} / {key}"
+        label = name.replace(" (bytes)", "") if key in ("bytes", "value") else key
         box = (10, 10 + index * row, width - 20, row - 8)
         parts += draw_track(points, times, box, COLORS[index % len(COLORS)], label)
     bottom = 10 + len(shown) * row
@@ -120,7 +121,7 @@ def draw_frames(node, left, width, depth, parts, deepest):
 def draw_flames(folded):
     parts, deepest = [], [0]
     draw_frames(read_stacks(folded), 4, 952, 0, parts, deepest)
-    return document(960, (deepest[0] + 1) * 20 + 4, [f'<g transform="translate(0 3)">', *parts, "</g>"])
+    return document(960, (deepest[0] + 1) * 20 + 4, ['<g transform="translate(0 3)">', *parts, "</g>"])
 
 
 def main():
