@@ -12,8 +12,13 @@ namespace {
 
 constexpr std::size_t kImageBytes = sizeof(detail::ObserveImage);
 
+// A copy does not begin where its mapping does, so that nobody takes it for the records of this program.
+std::size_t copy_offset() {
+    return os::page_size();
+}
+
 os::Reservation take_memory() {
-    auto memory = os::Reservation::create({.bytes = kImageBytes});
+    auto memory = os::Reservation::create({.bytes = copy_offset() + kImageBytes});
     if (!memory || !memory->commit(0, memory->block().size))
         throw ReportError("there is not enough memory for a copy of the records; close other programs");
     return std::move(*memory);
@@ -24,11 +29,11 @@ os::Reservation take_memory() {
 ImageCopy::ImageCopy() : memory_(take_memory()) {}
 
 std::span<std::byte> ImageCopy::bytes() {
-    return {memory_.block().data, kImageBytes};
+    return {memory_.block().data + copy_offset(), kImageBytes};
 }
 
 const detail::ObserveImage& ImageCopy::image() const {
-    return *reinterpret_cast<const detail::ObserveImage*>(memory_.block().data);
+    return *reinterpret_cast<const detail::ObserveImage*>(memory_.block().data + copy_offset());
 }
 
 LoadedImage load_target(const std::string& target) {
