@@ -31,9 +31,7 @@ public:
         LoadedImage loaded;
         RecordingHeader header{};
         if (!read_bytes(&header, sizeof header) || header.magic != detail::kRecordingMagic)
-            throw ReportError("'" + path_ +
-                              "' is not a recording; ouro::save_image(path) writes one, and so does "
-                              "libouroboros-malloc.so with profile=<file>");
+            throw ReportError("'" + path_ + "' is not a recording; ouro::save_image(path) writes one");
         if (header.version != detail::kRecordingVersion)
             throw ReportError("'" + path_ + "' is a recording of version " + std::to_string(header.version) +
                               ", and this program reads version " +

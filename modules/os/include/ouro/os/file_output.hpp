@@ -33,11 +33,12 @@ public:
 private:
     FileOutput() noexcept = default;
 
-    int descriptor_ = -1;
-    bool has_failed_ = false;
-    std::array<char, kMaxPathBytes + 1> path_{};
+    // wasm32 has no files, and uses none of these.
+    [[maybe_unused]] int descriptor_ = -1;
+    [[maybe_unused]] bool has_failed_ = false;
+    [[maybe_unused]] std::array<char, kMaxPathBytes + 1> path_{};
     // With room for what makes it a name of its own.
-    std::array<char, kMaxPathBytes + 48> part_path_{};
+    [[maybe_unused]] std::array<char, kMaxPathBytes + 48> part_path_{};
 };
 
 }  // namespace ouro::os
