@@ -1,0 +1,116 @@
+// The profiler's, the timeline's and the pressure's parts of a report, of this process itself.
+#include "report_json.hpp"
+#include "report_model.hpp"
+#include "report_names.hpp"
+#include "report_text.hpp"
+
+#include <ouro/memory/system_allocator.hpp>
+#include <ouro/observe/budget.hpp>
+#include <ouro/observe/charged_allocator.hpp>
+#include <ouro/observe/pressure.hpp>
+#include <ouro/observe/profiler.hpp>
+#include <ouro/observe/timeline.hpp>
+#include <ouro/os/process_memory.hpp>
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+// Outside of an unnamed namespace, so that its name is told.
+[[gnu::noinline]] ouro::MemoryBlock allocate_in_report_test(ouro::MemoryResource& memory) {
+    const auto block = memory.allocate(100'000, 16);
+    asm volatile("" ::: "memory");
+    return block ? *block : ouro::MemoryBlock{};
+}
+
+namespace ouro {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(ReportParts, SitesHaveTheirStacksAndNames) {
+    SystemAllocator system = *SystemAllocator::create({});
+    const auto tag = register_tag("parts-profile");
+    ASSERT_TRUE(tag);
+    ChargedAllocator memory(system, *tag);
+    ASSERT_TRUE(start_profiler({.mean_bytes = 1'000, .seed = 1}));
+    const MemoryBlock block = allocate_in_report_test(memory);
+    ASSERT_FALSE(block.is_null());
+    const LoadedImage loaded = load_process(os::process_id());
+    Report report = make_report(loaded);
+    memory.deallocate(block);
+    stop_profiler();
+    ASSERT_TRUE(report.profile);
+    ASSERT_EQ(report.profile->sites.size(), 1U);
+    EXPECT_TRUE(report.profile->is_running);
+    EXPECT_EQ(report.profile->mean_bytes, 1'000U);
+    EXPECT_EQ(report.profile->sites[0].tag, "parts-profile");
+    EXPECT_EQ(report.profile->sites[0].live.bytes, 100'000U);
+    EXPECT_EQ(report.profile->sites[0].live.blocks, 1U);
+    name_sites(report, loaded.mappings, 10);
+    EXPECT_TRUE(has(report_text(report, {}), "allocate_in_report_test")) << report_text(report, {});
+    EXPECT_TRUE(has(report_json(report)["profile"].dump(), "allocate_in_report_test"));
+    const Report after = make_report(load_process(os::process_id()));
+    ASSERT_TRUE(after.profile);
+    EXPECT_FALSE(after.profile->is_running);
+    EXPECT_EQ(after.profile->sites[0].live.bytes, 0U);
+}
+
+TEST(ReportParts, TheTimelineIsALine) {
+    SystemAllocator system = *SystemAllocator::create({});
+    ChargedAllocator memory(system);
+    look_at_timeline();
+    const auto block = memory.allocate(50'000);
+    ASSERT_TRUE(block);
+    look_at_timeline();
+    const Report report = make_report(load_process(os::process_id()));
+    memory.deallocate(*block);
+    ASSERT_GE(report.timeline.size(), 2U);
+    const MomentReport& before = report.timeline[report.timeline.size() - 2];
+    EXPECT_EQ(report.timeline.back().live_bytes, before.live_bytes + 50'000);
+    EXPECT_GE(before.seconds_ago, report.timeline.back().seconds_ago);
+    EXPECT_TRUE(has(report_text(report, {}), "\nTimeline: the last "));
+    EXPECT_EQ(report_json(report)["timeline"].size(), report.timeline.size());
+}
+
+class Giver final : public PressureHandler {
+public:
+    Giver(MemoryResource& memory, MemoryBlock block) : memory_(memory), block_(block) {}
+    std::size_t relieve(PressureLevel, std::size_t) noexcept override {
+        memory_.deallocate(block_, 16);
+        return std::exchange(block_, {}).size;
+    }
+
+private:
+    MemoryResource& memory_;
+    MemoryBlock block_;
+};
+
+TEST(ReportParts, PressureAndWhatWasDone) {
+    SystemAllocator system = *SystemAllocator::create({});
+    const auto tag = register_tag("parts-pressure");
+    ASSERT_TRUE(tag && set_budget(*tag, {.hard_bytes = 100'000}));
+    ChargedAllocator memory(system, *tag);
+    const auto block = memory.allocate(97'000);
+    ASSERT_TRUE(block);
+    Giver giver(memory, *block);
+    PressureMonitor monitor;
+    ASSERT_TRUE(monitor.configure({.tag = *tag, .watches_machine = false}) && monitor.add(giver, 1, "giver"));
+    monitor.poll();
+    const Report report = make_report(load_process(os::process_id()));
+    ASSERT_EQ(report.monitors.size(), 1U);
+    EXPECT_EQ(report.monitors[0].tag, "parts-pressure");
+    EXPECT_EQ(report.monitors[0].freed_bytes, 97'000U);
+    ASSERT_EQ(report.handler_calls.size(), 1U);
+    EXPECT_EQ(report.handler_calls[0].handler, "giver");
+    EXPECT_EQ(report.handler_calls[0].level, "critical");
+    EXPECT_EQ(report.handler_calls[0].reported_bytes, 97'000U);
+    EXPECT_TRUE(has(report_text(report, {}), "giver    critical by budget")) << report_text(report, {});
+    EXPECT_EQ(report_json(report)["pressure"]["handler_calls"][0]["freed_bytes"], 97'000);
+}
+
+}  // namespace
+}  // namespace ouro
