@@ -15,7 +15,7 @@ constinit Settings g_settings;
 
 constexpr const char* kHelp =
     "OUROBOROS_MALLOC: words separated by commas\n"
-    "  help                 this text; the program runs on\n"
+    "  help                 this text, once: the program runs on, and its children do not repeat it\n"
     "  stats                a report to standard error when the program ends; stats=json for programs\n"
     "  stats_signal=<name>  the same whenever the process gets the signal: USR1 or USR2\n"
     "  purge=<size>         keep at most this much free memory, beyond what is or was lately in use (32M);\n"
@@ -166,9 +166,20 @@ bool apply_settings(const char* words, Settings& result) noexcept {
     return is_understood;
 }
 
+void forget_help(char* words) noexcept {
+    for (char* rest = words; *rest != '\0';) {
+        const Word word{rest, std::strcspn(rest, ",")};
+        if (word.is("help")) std::memset(rest, ',', word.length);
+        rest += word.length + (rest[word.length] == ',' ? 1U : 0U);
+    }
+}
+
 void read_settings() noexcept {
     // A program with more rights than its caller does not listen to the caller's variables.
-    if (const char* const words = ::secure_getenv(kVariable)) apply_settings(words, g_settings);
+    char* const words = ::secure_getenv(kVariable);
+    if (words == nullptr) return;
+    apply_settings(words, g_settings);
+    forget_help(words);
 }
 
 }  // namespace ouro::process_heap

@@ -36,4 +36,8 @@ void read_settings() noexcept;
 // The same from a text, for read_settings and its tests: false when a word was not understood.
 bool apply_settings(const char* words, Settings& result) noexcept;
 
+// Puts commas in place of the word `help`: who asked for it has it, and the programs that this one starts
+// inherit the variable.
+void forget_help(char* words) noexcept;
+
 }  // namespace ouro::process_heap

@@ -33,11 +33,23 @@ Json met_json(Met met) {
     return met == Met::unknown ? Json("unknown") : Json(met == Met::yes);
 }
 
+const char* figure_name(Figure figure) {
+    switch (figure) {
+        case Figure::ratio:
+            return "ratio";
+        case Figure::value:
+            return "ours";
+        case Figure::difference:
+            break;
+    }
+    return "difference";
+}
+
 void add_bar(Json& json, const std::optional<Bar>& bar) {
     json["bar"] = bar ? Json(bar->limit) : Json(nullptr);
     if (!bar) return;
     json["bar_sense"] = bar->sense == Sense::at_most ? "at_most" : "at_least";
-    json["bar_of"] = bar->of_ratio ? "ratio" : "ours";
+    json["bar_of"] = figure_name(bar->figure);
 }
 
 Json row_json(const Row& row) {

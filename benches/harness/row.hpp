@@ -10,11 +10,14 @@ namespace ouro::bench {
 enum class Met : unsigned char { yes, no, unknown };
 enum class Sense : unsigned char { at_most, at_least };
 
-// A promise about a row: its ratio ours/peer, or our value itself, lies on the right side of a limit.
+// What of a row: ours / peer, ours, or ours - peer.
+enum class Figure : unsigned char { ratio, value, difference };
+
+// A promise about a row: a figure of it lies on the right side of a limit.
 struct Bar {
     double limit = 0;
     Sense sense = Sense::at_most;
-    bool of_ratio = true;
+    Figure figure = Figure::ratio;
 
     [[nodiscard]] bool holds(double value) const noexcept {
         return sense == Sense::at_most ? value <= limit : value >= limit;
@@ -22,16 +25,20 @@ struct Bar {
 };
 
 [[nodiscard]] constexpr Bar ratio_at_most(double limit) noexcept {
-    return {limit, Sense::at_most, true};
+    return {limit, Sense::at_most, Figure::ratio};
 }
 [[nodiscard]] constexpr Bar ratio_at_least(double limit) noexcept {
-    return {limit, Sense::at_least, true};
+    return {limit, Sense::at_least, Figure::ratio};
 }
 [[nodiscard]] constexpr Bar value_at_most(double limit) noexcept {
-    return {limit, Sense::at_most, false};
+    return {limit, Sense::at_most, Figure::value};
 }
 [[nodiscard]] constexpr Bar value_at_least(double limit) noexcept {
-    return {limit, Sense::at_least, false};
+    return {limit, Sense::at_least, Figure::value};
+}
+
+[[nodiscard]] constexpr Bar difference_at_most(double limit) noexcept {
+    return {limit, Sense::at_most, Figure::difference};
 }
 
 // What is known of a row before anything is measured.
@@ -62,6 +69,8 @@ struct Row {
 
     // ours / peer, whatever the unit; empty when either is missing or the peer's is zero.
     [[nodiscard]] std::optional<double> ratio() const noexcept;
+    // What a bar is about; empty where it could not be measured.
+    [[nodiscard]] std::optional<double> figure(Figure which) const noexcept;
     // unknown without a bar, without what the bar is about, and where nothing is judged.
     [[nodiscard]] Met met() const noexcept;
 };

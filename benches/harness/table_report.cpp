@@ -40,6 +40,7 @@ std::string number(std::optional<double> value) {
 std::string bar_text(const std::optional<Bar>& bar) {
     if (!bar) return "-";
     std::string text = bar->sense == Sense::at_most ? "<=" : ">=";
+    if (bar->figure == Figure::difference) text += '+';
     char limit[32];
     std::snprintf(limit, sizeof(limit), "%.3g", bar->limit);
     text += limit;

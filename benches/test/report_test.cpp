@@ -33,6 +33,16 @@ TEST(Row, MetComparesTheRatioWithTheBar) {
     EXPECT_EQ(row.met(), Met::no);
 }
 
+TEST(Row, MetComparesTheDifferenceWithTheBar) {
+    Row row = full_row();
+    row.bar = difference_at_most(5);
+    EXPECT_EQ(row.met(), Met::yes);
+    row.bar = difference_at_most(4.9);
+    EXPECT_EQ(row.met(), Met::no);
+    row.peer_value.reset();
+    EXPECT_EQ(row.met(), Met::unknown);
+}
+
 TEST(Row, MetIsUnknownWithoutPeerBarOrOwnValue) {
     Row row = full_row();
     row.bar.reset();

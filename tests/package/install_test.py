@@ -146,5 +146,38 @@ class Recipe(unittest.TestCase):
             self.assertFalse(os.path.exists(self.prefix), text)
 
 
+class TreeInside(unittest.TestCase):
+    """A project that adds this tree to its own, and the documented build of the libraries alone."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = os.path.join(folder.name, "build")
+
+    def configure(self, *command):
+        code, text = run(*command, "-B", self.build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={COMPILER}")
+        self.assertEqual(code, 0, text)
+        with open(os.path.join(self.build, "build.ninja"), encoding="utf-8") as file:
+            rules = file.read()
+        for stranger in ("googletest", "gtest", "CLI11", "-ldw", "-lunwind", "valgrind_probe", "_test.dir"):
+            self.assertNotIn(stranger, rules)
+        self.assertIn("libouroboros_memory.a", rules)
+
+    def test_it_brings_no_tests_and_needs_nothing_else(self):
+        self.configure(CMAKE, "-S", OUTSIDE, f"-DTREE={SOURCE}")
+        code, text = run(CMAKE, "--build", self.build, "--target", "outside")
+        self.assertEqual(code, 0, text)
+        self.assertEqual(run(os.path.join(self.build, "outside")), (0, "the installed library works\n"))
+        code, text = run("ctest", "--test-dir", self.build, "-N")
+        self.assertIn("Total Tests: 0", text)
+
+    def test_the_documented_options_leave_the_libraries(self):
+        with open(os.path.join(SOURCE, "docs", "hacking.md"), encoding="utf-8") as file:
+            section = file.read().split("## Only the libraries")[1]
+        options = re.findall(r"-DOURO_\w+=OFF", section.split("```")[1])
+        self.assertGreater(len(options), 3)
+        self.configure(CMAKE, "-S", SOURCE, *options)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -32,6 +32,12 @@ class Settings(unittest.TestCase):
                      "profile=", "profile_bytes="):
             self.assertIn("\n  " + word, result.stderr)
 
+    def test_help_is_not_repeated_by_children(self):
+        result = start("sh", "-c", '"$0" abandon; "$0" abandon; echo "$OUROBOROS_MALLOC"', PROBE, words="help,idle=50")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("words separated by commas"), 1)
+        self.assertEqual(result.stdout.strip("\n,"), "idle=50")
+
     def test_an_unknown_word_is_named_and_the_program_runs(self):
         result = start(PROBE, "abandon", words="nonsense")
         self.assertEqual(result.returncode, 0)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -60,6 +61,23 @@ TEST(MallocSettings, AWrongWordDoesNotSpoilTheOthers) {
     heap::Settings settings;
     EXPECT_FALSE(heap::apply_settings("nonsense,idle=5", settings));
     EXPECT_EQ(settings.idle_ms, 5U);
+}
+
+TEST(MallocSettings, HelpIsForgottenAndTheOtherWordsStay) {
+    for (const auto& [before, after] : {std::pair{"help", ",,,,"},
+                                        {"stats,help", "stats,,,,,"},
+                                        {"help,idle=5,help", ",,,,,idle=5,,,,,"},
+                                        {"helpful,guard=1", "helpful,guard=1"},
+                                        {"", ""}}) {
+        std::string words = before;
+        heap::forget_help(words.data());
+        EXPECT_EQ(words, after);
+        if (words.find("helpful") != std::string::npos) continue;
+        heap::Settings settings;
+        testing::internal::CaptureStderr();
+        EXPECT_TRUE(heap::apply_settings(words.c_str(), settings));
+        EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    }
 }
 
 TEST(MallocText, NumbersAndBytes) {

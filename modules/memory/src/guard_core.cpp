@@ -30,7 +30,7 @@ void report_leaks_of(GuardCore::State& state) noexcept {
     for (const LeakReport::Group& group : leaks.groups()) {
         MemoryErrorReport report{.error = MemoryError::leak, .address = group.block.data};
         report.block = group.block;
-        report.alignment = 1;
+        report.alignment = group.alignment;
         report.resource = group.resource;
         report.owner = group.resource;
         report.allocated_at = group.allocated_at;

@@ -135,7 +135,7 @@ void GuardCore::release_all() noexcept {
         }
     }
     state_->guards.visit_live(
-        [](void* state, MemoryBlock block, const CallSites&) {
+        [](void* state, MemoryBlock block, std::size_t, const CallSites&) {
             static_cast<State*>(state)->guards.deallocate(block.data);
         },
         state_);

@@ -196,16 +196,17 @@ void GuardCore::State::add_leaks_to(LeakReport& report) noexcept {
     const GuardLockScope scope(lock);
     for (RecordIndex index = 0; index < ledger.record_count(); ++index) {
         const BlockRecord& record = ledger.at(index);
-        if (record.state == RecordState::live) report.add(options.name, record.block, record.allocated_at);
+        if (record.state == RecordState::live)
+            report.add(options.name, record.block, record.alignment, record.allocated_at);
     }
     struct Target {
         LeakReport& report;
         const char* name;
     } target{report, options.name};
     guards.visit_live(
-        [](void* context, MemoryBlock block, const CallSites& allocated_at) {
+        [](void* context, MemoryBlock block, std::size_t alignment, const CallSites& allocated_at) {
             const auto& to = *static_cast<Target*>(context);
-            to.report.add(to.name, block, allocated_at);
+            to.report.add(to.name, block, alignment, allocated_at);
         },
         &target);
 }

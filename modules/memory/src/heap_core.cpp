@@ -144,6 +144,7 @@ Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noex
     slab->units = static_cast<std::uint8_t>(run->count);
     slab->capacity = slab_capacity(size_class, slab->units);
     slab->is_listed = false;
+    slab->is_freed_elsewhere = false;
     for (std::uint8_t back = 0; back < slab->units; ++back) {
         slab[back].units_back = back;
         slab[back].size_class = static_cast<std::uint8_t>(size_class);

@@ -1,4 +1,6 @@
 // Walks over everything a small-object heap knows: its counts and its invariants.
+#include "block_chain.hpp"
+
 #include <ouro/memory/detail/heap_core.hpp>
 
 #include <bit>
@@ -47,7 +49,31 @@ Status HeapCore::check() const noexcept {
         const Status status = heap->check();
         if (status != Status::ok) return status;
     }
-    return Status::ok;
+    return check_queues();
+}
+
+// After a fork, what the heaps of lost threads had in their hands is nowhere.
+Status HeapCore::check_queues() const noexcept {
+    std::size_t received = 0;
+    std::size_t sent = 0;
+    const ThreadHeap* const first = heaps_.load(std::memory_order_acquire);
+    for (const ThreadHeap* heap = first; heap != nullptr; heap = heap->next_heap)
+        if (heap->state.load(std::memory_order_relaxed) == ThreadHeap::State::held) return Status::ok;
+    for (const ThreadHeap* heap = first; heap != nullptr; heap = heap->next_heap)
+        if (heap->check_queues(received, sent) != Status::ok) return Status::corrupt_data;
+    return received == sent ? Status::ok : Status::corrupt_data;
+}
+
+bool HeapCore::are_out(unsigned size_class, std::size_t word, std::uint64_t blocks) const noexcept {
+    const std::size_t unit = word / SlabBitmap::kWords;
+    const std::size_t local = word % SlabBitmap::kWords;
+    if (blocks == 0 || unit >= units_.usable_units()) return false;
+    const Slab& slab = slabs_[unit];
+    if (kinds_[unit].load(std::memory_order_relaxed) != kind_of_class(size_class) || slab.units_back != 0)
+        return false;
+    if (local * 64 + static_cast<std::size_t>(std::bit_width(blocks)) > slab.first_fresh) return false;
+    if (slab.has_few()) return (slab.returned & blocks) == 0;
+    return (slab.returned >> local) % 2 == 0 || (bitmap_of(slab).words[local] & blocks) == 0;
 }
 
 Status HeapCore::check_units() const noexcept {
@@ -117,6 +143,34 @@ Status ThreadHeap::check() const noexcept {
         }
     }
     return empty_units == empty_units_ ? Status::ok : Status::corrupt_data;
+}
+
+Status ThreadHeap::check_queues(std::size_t& received, std::size_t& sent) const noexcept {
+    for (unsigned index = 0; index < kParcels; ++index)
+        sent += parcels()[index].is_taken.load(std::memory_order_relaxed) ? 1U : 0U;
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
+        const Queue& queue = queue_[size_class];
+        std::size_t blocks = 0;
+        for (const Parcel* parcel = queue.parcels.load(std::memory_order_acquire); parcel != nullptr;
+             parcel = parcel->next) {
+            ++received;
+            const bool fits = parcel->is_taken.load(std::memory_order_relaxed) && parcel->count != 0 &&
+                              parcel->count <= Parcel::kEntries;
+            if (!fits) return Status::corrupt_data;
+            for (std::uint32_t index = 0; index < parcel->count; ++index) {
+                const Parcel::Entry& entry = parcel->entries[index];
+                if (!core_.are_out(size_class, entry.word, entry.blocks)) return Status::corrupt_data;
+                blocks += static_cast<std::size_t>(std::popcount(entry.blocks));
+            }
+        }
+        bool all_fit = true;
+        blocks += BlockChain::for_each(
+            queue.first.load(std::memory_order_acquire), size_class, [&](const void* block) {
+                all_fit &= core_.units().owns(block) && core_.kind_of(block) == kind_of_class(size_class);
+            });
+        if (!all_fit || blocks != queued_blocks(size_class)) return Status::corrupt_data;
+    }
+    return Status::ok;
 }
 
 }  // namespace ouro::detail

@@ -111,18 +111,31 @@ void HugePageArena::take_from(HugePageArena& other) noexcept {
 
 void HugePageArena::release_all() noexcept {
     listing_ = {};
-    for (std::uint32_t index = chunk_count_; index-- != 0;)
-        release_chunk(chunks_[index]);
+    // What had no room to be noted as a hole may have it once others have gone.
+    release_from(0);
+    release_from(0);
     chunk_count_ = 0;
 }
 
-void HugePageArena::release_chunk(const Chunk& chunk) noexcept {
-    if (upstream_ != nullptr) {
-        upstream_->deallocate(chunk.huge.block, kDefaultAlignment);
-        return;
+// Returns how many bytes the system took; the chunks it would not take stay, as free ones.
+std::size_t HugePageArena::release_from(std::uint32_t first) noexcept {
+    std::size_t bytes = 0;
+    std::uint32_t kept = first;
+    for (std::uint32_t index = first; index < chunk_count_; ++index) {
+        if (release_chunk(chunks_[index])) {
+            bytes += chunks_[index].huge.block.size;
+        } else {
+            chunks_[kept++] = chunks_[index];
+        }
     }
-    [[maybe_unused]] const auto released = os::release_huge(chunk.huge);
-    OURO_DEBUG_ASSERT(released, "a chunk could not be released");
+    chunk_count_ = kept;
+    return bytes;
+}
+
+bool HugePageArena::release_chunk(const Chunk& chunk) noexcept {
+    if (upstream_ == nullptr) return os::release_huge(chunk.huge).has_value();
+    upstream_->deallocate(chunk.huge.block, kDefaultAlignment);
+    return true;
 }
 
 Expected<MemoryBlock> HugePageArena::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
@@ -250,12 +263,7 @@ std::size_t HugePageArena::trim() noexcept {
     if (upstream_ != nullptr || is_sealed()) return 0;
     const bool keeps_current = limit_ != 0 && (current_ != 0 || mark().used_bytes != 0);
     const std::uint32_t kept = keeps_current ? current_ + 1 : 0;
-    std::size_t bytes = 0;
-    while (chunk_count_ > kept) {
-        const Chunk& last = chunks_[--chunk_count_];
-        bytes += last.huge.block.size;
-        release_chunk(last);
-    }
+    const std::size_t bytes = release_from(kept);
     if (kept == 0) cursor_ = limit_ = 0;
     publish();
     return bytes;

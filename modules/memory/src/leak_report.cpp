@@ -8,7 +8,8 @@
 
 namespace ouro {
 
-void LeakReport::add(std::string_view resource, MemoryBlock block, const CallSites& allocated_at) noexcept {
+void LeakReport::add(std::string_view resource, MemoryBlock block, std::size_t alignment,
+                     const CallSites& allocated_at) noexcept {
     ++blocks_;
     bytes_ += block.size;
     Group* const end = groups_.data() + group_count_;
@@ -17,9 +18,10 @@ void LeakReport::add(std::string_view resource, MemoryBlock block, const CallSit
     });
     if (group == end) {
         if (group_count_ == kMaxGroups) return;
-        *group = {.resource = resource, .allocated_at = allocated_at, .block = block};
+        *group = {.resource = resource, .allocated_at = allocated_at, .block = block, .alignment = alignment};
         ++group_count_;
     }
+    if (group->alignment != alignment) group->alignment = 0;
     ++group->blocks;
     group->bytes += block.size;
 }
@@ -31,10 +33,13 @@ void LeakReport::sort() noexcept {
 
 void LeakReport::print() const noexcept {
     ErrorText text;
-    text.add("ouroboros: ").add(blocks_).add(" blocks with ").add(bytes_).add(" bytes were never freed\n");
+    text.add("ouroboros: ").add_leak(blocks_, bytes_).add("\n");
     for (const Group& group : groups()) {
-        text.add("  ").add(group.blocks).add(" blocks with ").add(group.bytes).add(" bytes of '");
-        text.add(group.resource).add("', one of them at ").add(group.block.data).add("\n");
+        text.add("  ").add(group.blocks, "block").add(" with ").add(group.bytes, "byte").add(" of '");
+        text.add(group.resource).add(group.blocks == 1 ? "', at " : "', one of them at ");
+        text.add(group.block.data);
+        if (group.alignment != 0) text.add(", aligned to ").add(group.alignment);
+        text.add("\n");
         text.flush();
         print_call_sites("allocated at", group.allocated_at);
     }

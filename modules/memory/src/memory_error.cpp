@@ -9,7 +9,7 @@ namespace ouro {
 namespace {
 
 std::atomic<MemoryErrorHandler> current_handler{print_and_abort};
-std::atomic<CallSiteDescriber> current_describer{nullptr};
+std::atomic<CallSiteDescriber> current_describer{locate_call_site};
 
 // "3 bytes behind its end": where an address lies, seen from a block.
 void add_place(ErrorText& text, const void* address, MemoryBlock block) noexcept {
@@ -17,9 +17,9 @@ void add_place(ErrorText& text, const void* address, MemoryBlock block) noexcept
     const auto begin = reinterpret_cast<std::uintptr_t>(block.data);
     const auto end = begin + block.size;
     if (at < begin) {
-        text.add(begin - at).add(" bytes in front of it");
+        text.add(begin - at, "byte").add(" in front of it");
     } else if (at >= end) {
-        text.add(at - end).add(" bytes behind its end");
+        text.add(at - end, "byte").add(" behind its end");
     } else {
         text.add("byte ").add(at - begin).add(" of it");
     }
@@ -27,8 +27,9 @@ void add_place(ErrorText& text, const void* address, MemoryBlock block) noexcept
 
 void add_block(ErrorText& text, const MemoryErrorReport& report) noexcept {
     if (report.block.is_null()) return;
-    text.add("  block: ").add(report.block.size).add(" bytes at ").add(report.block.data);
-    text.add(", aligned to ").add(report.alignment).add("\n");
+    text.add("  block: ").add(report.block.size, "byte").add(" at ").add(report.block.data);
+    if (report.alignment != 0) text.add(", aligned to ").add(report.alignment);
+    text.add("\n");
 }
 
 void add_detail(ErrorText& text, const MemoryErrorReport& report) noexcept {
@@ -42,7 +43,7 @@ void add_detail(ErrorText& text, const MemoryErrorReport& report) noexcept {
             text.add(": ").add(report.address).add(" was freed already");
             return;
         case MemoryError::wrong_size:
-            text.add(": freed as ").add(report.said_block.size).add(" bytes, allocated as ");
+            text.add(": freed as ").add(report.said_block.size, "byte").add(", allocated as ");
             text.add(report.block.size);
             return;
         case MemoryError::wrong_alignment:
@@ -56,8 +57,7 @@ void add_detail(ErrorText& text, const MemoryErrorReport& report) noexcept {
             text.add(": ").add(report.address).add(" is not a block of it");
             return;
         case MemoryError::leak:
-            text.add(": ").add(report.blocks).add(" blocks with ").add(report.bytes);
-            text.add(" bytes were never freed");
+            text.add(": ").add_leak(report.blocks, report.bytes);
             return;
     }
 }
@@ -121,7 +121,7 @@ void print_call_sites(std::string_view title, const CallSites& sites) noexcept {
             // Written first, because looking up names after a fault may fail in its turn.
             text.flush();
             describer(frame, std::span<char>(name));
-            text.add(" ").add(name);
+            if (name[0] != '\0') text.add(" ").add(name);
         }
         text.add("\n");
     }

@@ -17,7 +17,7 @@ std::size_t heap_region_bytes(std::size_t spans) noexcept {
 
 Expected<SmallObjectAllocator> make_heap(const PartitionOptions& options, std::size_t spans,
                                          MemoryBlock region) noexcept {
-    if (!region.is_null()) return SmallObjectAllocator::create_in(region, options.name);
+    if (!region.is_null()) return SmallObjectAllocator::create_in(region, options.name, options.tag);
     return SmallObjectAllocator::create({.name = options.name,
                                          .tag = options.tag,
                                          .max_bytes = spans * kSpanBytes,

@@ -218,7 +218,7 @@ void SampledGuards::visit_live(Visit visit, void* context) const noexcept {
     for (std::uint32_t i = 0; state_ != nullptr && i < state_->slot_count; ++i) {
         const GuardSlot& slot = state_->slots[i];
         if (slot.state.load(std::memory_order_acquire) == SlotState::live)
-            visit(context, slot.block, slot.allocated_at);
+            visit(context, slot.block, slot.alignment, slot.allocated_at);
     }
 }
 

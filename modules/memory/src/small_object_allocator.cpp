@@ -94,10 +94,10 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& optio
 }
 
 Expected<SmallObjectAllocator> SmallObjectAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
-                                                               const char* name) noexcept {
+                                                               const char* name, Tag tag) noexcept {
     const auto region = upstream.allocate(bytes, kDefaultAlignment);
     if (!region) return region.status();
-    auto heap = create_in(*region, name);
+    auto heap = create_in(*region, name, tag);
     if (heap) {
         heap->upstream_ = &upstream;
     } else {
@@ -106,13 +106,14 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create_on(MemoryResource& u
     return heap;
 }
 
-Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock region,
-                                                               const char* name) noexcept {
+Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock region, const char* name,
+                                                               Tag tag) noexcept {
     if (region.is_null()) return Status::bad_argument;
     const auto plan = plan_region(region, sizeof(Listing));
     if (!plan) return plan.status();
     Parts parts;
     parts.name = name;
+    parts.tag = tag;
     parts.region = region;
     parts.layout = plan->layout;
     parts.memory = {.metadata = plan->metadata, .units = plan->units, .grows = false};
@@ -249,6 +250,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
                                                        std::size_t alignment) noexcept {
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
+    OURO_ASSERT(owns(block.data), "not a block of this heap");
     const unsigned before = detail::class_for(block.size, alignment);
     if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
     if (before != detail::kClassCount) return MemoryBlock{block.data, detail::kClassBytes[before]};

@@ -1,5 +1,3 @@
-#include "joint_release.hpp"
-
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/system_allocator.hpp>
@@ -8,13 +6,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
 #include <utility>
 
 namespace ouro {
 namespace {
 
-using detail::can_release_together;
 using Lock = detail::WordLockScope;
 
 // Up to here sizes are rounded to pages alone; above, steps of an eighth are at least two pages.
@@ -51,6 +47,8 @@ SystemAllocator::SystemAllocator(SystemAllocator&& other) noexcept
 
 SystemAllocator::~SystemAllocator() {
     release_kept();
+    // What had no room to be noted as a hole may have it now that others have gone.
+    if (books_.held_back != nullptr) release_kept();
 }
 
 // Takes the bytes into account before the system is asked, so that the bound holds for all threads together.
@@ -66,77 +64,6 @@ void SystemAllocator::unbook(std::size_t bytes) noexcept {
     books_.live_bytes -= bytes;
 }
 
-// Requires: the lock is held, from here on to keep.
-MemoryBlock SystemAllocator::remove_cached(std::size_t index) noexcept {
-    const MemoryBlock range = books_.cache[index];
-    std::shift_left(books_.cache.begin() + static_cast<std::ptrdiff_t>(index),
-                    books_.cache.begin() + static_cast<std::ptrdiff_t>(books_.cached), 1);
-    --books_.cached;
-    books_.cached_bytes -= range.size;
-    return range;
-}
-
-// The newest of the size; else a part of what was kept under a seal. Of the former the pages are likelier to
-// be in the processor's caches.
-MemoryBlock SystemAllocator::take_cached(std::size_t bytes, std::size_t alignment) noexcept {
-    for (std::size_t i = books_.cached; i-- > 0;) {
-        const MemoryBlock range = books_.cache[i];
-        if (range.size == bytes && is_aligned(range.data, alignment)) return remove_cached(i);
-    }
-    return take_sealed(bytes, alignment);
-}
-
-void SystemAllocator::keep_sealed(MemoryBlock range) noexcept {
-    books_.sealed_bytes += range.size;
-    // What was cut apart is whole again when all of it is back.
-    for (SealedRange** link = &books_.sealed; *link != nullptr && can_release_together();) {
-        const MemoryBlock other{reinterpret_cast<std::byte*>(*link), (*link)->bytes};
-        if (other.end() != range.data && range.end() != other.data) {
-            link = &(*link)->next;
-            continue;
-        }
-        *link = (*link)->next;
-        range = {std::min(range.data, other.data), range.size + other.size};
-    }
-    books_.sealed = ::new (range.data) SealedRange{books_.sealed, range.size};
-}
-
-// Of the smallest range that serves, so that the larger ones stay whole for blocks that need them.
-MemoryBlock SystemAllocator::take_sealed(std::size_t bytes, std::size_t alignment) noexcept {
-    SealedRange** best = nullptr;
-    for (SealedRange** link = &books_.sealed; *link != nullptr; link = &(*link)->next) {
-        const std::size_t size = (*link)->bytes;
-        if (size < bytes || size - bytes < padding_to(*link, alignment)) continue;
-        if (best == nullptr || size < (*best)->bytes) best = link;
-    }
-    if (best == nullptr) return {};
-    const MemoryBlock range{reinterpret_cast<std::byte*>(*best), (*best)->bytes};
-    const std::size_t front = padding_to(range.data, alignment);
-    *best = (*best)->next;
-    books_.sealed_bytes -= range.size;
-    if (front != 0) keep_sealed(range.sub(0, front));
-    const std::size_t end = front + bytes;
-    if (range.size > end) keep_sealed(range.sub(end, range.size - end));
-    return range.sub(front, bytes);
-}
-
-bool SystemAllocator::is_cached(MemoryBlock range) const noexcept {
-    const auto* const end = books_.cache.data() + books_.cached;
-    for (SealedRange* each = books_.sealed; each != nullptr; each = each->next) {
-        if (range.overlaps({reinterpret_cast<std::byte*>(each), each->bytes})) return true;
-    }
-    return std::any_of(books_.cache.data(), end, [&](MemoryBlock kept) { return kept.overlaps(range); });
-}
-
-bool SystemAllocator::keep(MemoryBlock range) noexcept {
-    // One range must not drive out all the others.
-    const bool fits = range.size <= cache_bytes_ / 4;
-    if (!fits || books_.cached == kMaxCached || books_.cached_bytes + range.size > cache_bytes_) return false;
-    books_.cache[books_.cached++] = range;
-    books_.cached_bytes += range.size;
-    return true;
-}
-
 Expected<MemoryBlock> SystemAllocator::map_range(std::size_t bytes, std::size_t alignment) noexcept {
     if (const Status growth = check_unsealed(); growth != Status::ok) return growth;
     const auto range = os::reserve({.bytes = bytes, .alignment = std::max(alignment, os::page_size())});
@@ -147,7 +74,7 @@ Expected<MemoryBlock> SystemAllocator::map_range(std::size_t bytes, std::size_t 
         status = pages_.add(*range).status();
     }
     if (status == Status::ok) return *range;
-    (void)os::release(*range);
+    release_unused(*range);
     return status;
 }
 
@@ -210,7 +137,7 @@ void SystemAllocator::deallocate(MemoryBlock block, [[maybe_unused]] std::size_t
         --books_.live_blocks;
         kept = keep(range);
         if (!kept && sealed) {
-            keep_sealed(range);
+            hold_back(range);
             kept = true;
         }
         if (!kept && range.size <= cache_bytes_ / 4 && books_.cached != 0) {
@@ -223,25 +150,11 @@ void SystemAllocator::deallocate(MemoryBlock block, [[maybe_unused]] std::size_t
     if (!kept) release_range(range);
 }
 
-void SystemAllocator::release_range(MemoryBlock range) noexcept {
-    {
-        // Before the system may give the addresses to another thread.
-        const Lock lock(lock_);
-        pages_.remove(range);
-    }
-    if (os::release(range)) return;
-    // The system has no room to note the hole: the addresses stay ours, without memory.
-    (void)os::discard(range);
-    const Lock lock(lock_);
-    (void)pages_.add(range);
-    books_.stranded_bytes += range.size;
-}
-
 Status SystemAllocator::shrink_in_place(MemoryBlock range, std::size_t new_bytes) noexcept {
     const MemoryBlock tail = range.sub(new_bytes, range.size - new_bytes);
     if (is_sealed()) {
         const Lock lock(lock_);
-        keep_sealed(tail);
+        hold_back(tail);
         books_.live_bytes -= tail.size;
         publish();
         return Status::ok;
@@ -279,7 +192,7 @@ Status SystemAllocator::grow_in_place(MemoryBlock range, std::size_t new_bytes) 
         }
         books_.live_bytes -= more;
     }
-    (void)os::release(tail);
+    release_unused(tail);
     return Status::out_of_memory;
 }
 
@@ -316,36 +229,9 @@ Expected<MemoryBlock> SystemAllocator::try_resize(MemoryBlock block, std::size_t
     return MemoryBlock{block.data, *new_bytes};
 }
 
-std::size_t SystemAllocator::trim() noexcept {
-    return is_sealed() ? 0 : release_kept();
-}
-
-std::size_t SystemAllocator::release_kept() noexcept {
-    std::array<MemoryBlock, kMaxCached> kept;
-    std::size_t count = 0;
-    std::size_t bytes = 0;
-    SealedRange* sealed = nullptr;
-    {
-        const Lock lock(lock_);
-        sealed = std::exchange(books_.sealed, nullptr);
-        count = std::exchange(books_.cached, 0);
-        bytes = std::exchange(books_.cached_bytes, 0) + std::exchange(books_.sealed_bytes, 0);
-        kept = books_.cache;
-        publish();
-    }
-    for (std::size_t i = 0; i < count; ++i)
-        release_range(kept[i]);
-    while (sealed != nullptr) {
-        const MemoryBlock range{reinterpret_cast<std::byte*>(sealed), sealed->bytes};
-        sealed = sealed->next;
-        release_range(range);
-    }
-    return bytes;
-}
-
 // Requires: the lock is held. Without events: an observer might allocate here.
 void SystemAllocator::publish() noexcept {
-    const std::size_t held = books_.held_bytes() + books_.stranded_bytes;
+    const std::size_t held = books_.held_bytes() + books_.lost_bytes;
     listing_.update_reserved(held);
     listing_.update_silently(held, books_.live_bytes, books_.peak_bytes);
 }
@@ -360,7 +246,7 @@ ResourceStats SystemAllocator::stats() const noexcept {
     return {.live_bytes = books_.live_bytes,
             .peak_bytes = books_.peak_bytes,
             .live_blocks = books_.live_blocks,
-            .reserved_bytes = held + books_.stranded_bytes,
+            .reserved_bytes = held + books_.lost_bytes,
             .committed_bytes = held,
             .allocations = books_.allocations,
             .failures = books_.failures};
@@ -373,16 +259,16 @@ Status SystemAllocator::check() const noexcept {
         cached_bytes += books_.cache[i].size;
         if (!pages_.contains_all(books_.cache[i])) return Status::corrupt_data;
     }
-    std::size_t sealed_bytes = 0;
-    for (SealedRange* each = books_.sealed; each != nullptr; each = each->next) {
+    std::size_t held_back_bytes = 0;
+    for (HeldRange* each = books_.held_back; each != nullptr; each = each->next) {
         if (!pages_.contains_all({reinterpret_cast<std::byte*>(each), each->bytes}))
             return Status::corrupt_data;
-        sealed_bytes += each->bytes;
-        if (sealed_bytes > books_.sealed_bytes) return Status::corrupt_data;
+        held_back_bytes += each->bytes;
+        if (held_back_bytes > books_.held_back_bytes) return Status::corrupt_data;
     }
-    const std::size_t held = books_.held_bytes() + books_.stranded_bytes;
-    const bool sound = cached_bytes == books_.cached_bytes && sealed_bytes == books_.sealed_bytes &&
-                       books_.live_bytes <= max_bytes_ && pages_.page_count() * os::page_size() == held;
+    const bool sound = cached_bytes == books_.cached_bytes && held_back_bytes == books_.held_back_bytes &&
+                       books_.live_bytes <= max_bytes_ &&
+                       pages_.page_count() * os::page_size() == books_.held_bytes();
     return sound ? Status::ok : Status::corrupt_data;
 }
 

@@ -32,6 +32,12 @@ public:
         return add(std::string_view(digits, static_cast<std::size_t>(end.ptr - digits)));
     }
 
+    TextWriter& add_hex(std::uint64_t number) noexcept {
+        char digits[16];
+        const auto end = std::to_chars(digits, digits + sizeof(digits), number, 16);
+        return add(std::string_view(digits, static_cast<std::size_t>(end.ptr - digits)));
+    }
+
     // With the largest binary unit that divides it: 16777216 is 16M.
     TextWriter& add_bytes(std::uint64_t bytes) noexcept {
         constexpr std::string_view kUnits[] = {"", "K", "M", "G"};

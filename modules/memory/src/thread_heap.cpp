@@ -1,4 +1,4 @@
-#include "block_chain.hpp"
+#include "thread_heap_mail.hpp"
 
 #include <ouro/base/assert.hpp>
 #include <ouro/memory/annotations.hpp>
@@ -19,56 +19,25 @@ constexpr std::uint32_t kLeastFlushed = 256;
 // Per thread; fewer where caches are smaller.
 constexpr std::size_t kKeptEmptyUnits = 128;
 
+// Writes to a free block, so that its owner's core has no copy of the line when it writes there next. A copy
+// that another core has read costs far more to write to than none: such writes wait for each other.
+OURO_LOOKS_INTO_FREE_MEMORY void take_line(void* block) noexcept {
+    const annotate::QuietScope quiet;
+    *static_cast<void* volatile*>(block) = nullptr;
+}
+
 }  // namespace
-
-// A few open chains, one a destination; a chain is delivered when its place is wanted for another.
-class ThreadHeap::Mail {
-public:
-    explicit Mail(unsigned size_class) noexcept : size_class_(size_class) {}
-    ~Mail() {
-        for (Place& place : places_)
-            deliver(place);
-    }
-    Mail(const Mail&) = delete;
-    Mail& operator=(const Mail&) = delete;
-
-    void add(ThreadHeap& target, void* block) noexcept {
-        Place& place = places_[(reinterpret_cast<std::uintptr_t>(&target) >> UnitMap::kUnitShift) % kPlaces];
-        if (place.target != &target) {
-            deliver(place);
-            place = {&target, BlockChain(size_class_)};
-        }
-        place.chain.add(block);
-    }
-
-private:
-    static constexpr std::size_t kPlaces = 4;
-    struct Place {
-        ThreadHeap* target = nullptr;
-        BlockChain chain{0};
-    };
-
-    void deliver(Place& place) const noexcept {
-        if (place.target != nullptr) place.target->receive(size_class_, place.chain);
-    }
-
-    unsigned size_class_;
-    Place places_[kPlaces];
-};
 
 ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept
     : thread_id(thread), core_(core), cache_shift_(cache_shift) {
+    for (unsigned index = 0; index < kParcels; ++index)
+        (new (parcels() + index) Parcel)->is_taken.store(false, std::memory_order_relaxed);
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
         limits_[size_class] = std::min(kFirstLimit, capacity(size_class));
         bins_[size_class].slabs = nullptr;
         bins_[size_class].top.store(slots(size_class), std::memory_order_relaxed);
         set_bounds(size_class);
     }
-}
-
-void** ThreadHeap::slots(unsigned size_class) const noexcept {
-    auto* const first = const_cast<ThreadHeap*>(this) + 1;
-    return reinterpret_cast<void**>(first) + (kSlotOffsets[size_class] >> cache_shift_);
 }
 
 void ThreadHeap::set_bounds(unsigned size_class) noexcept {
@@ -128,37 +97,59 @@ void ThreadHeap::keep_or_give_up(Slab& slab) noexcept {
     core_.release_slab(slab);
 }
 
-inline void ThreadHeap::return_to_slab(Slab& slab, const void* block) noexcept {
-    const auto offset =
-        static_cast<std::size_t>(static_cast<const std::byte*>(block) - core_.address_of(slab));
-    const std::uint32_t index = block_index(slab.size_class, offset);
-    const std::uint64_t bit = std::uint64_t{1} << index % 64;
-    if (slab.has_few()) {
-        OURO_ASSERT((slab.returned & bit) == 0, "freed twice");
-        slab.returned |= bit;
-    } else {
-        std::uint64_t& word = core_.bitmap_of(slab).words[index / 64];
-        if ((slab.returned >> (index / 64)) % 2 == 0) word = 0;
-        OURO_ASSERT((word & bit) == 0, "freed twice");
-        word |= bit;
-        slab.returned |= std::uint64_t{1} << index / 64;
+// A block, as a bit, and the range of addresses whose blocks lie in the same word of the slab's bitmap.
+struct ThreadHeap::Neighbours {
+    unsigned size_class;
+    std::uint64_t first;
+    const std::byte* start;
+    std::size_t bytes;
+};
+
+// The first block and those behind it, as bits, up to one that is no neighbour; `next` is that one.
+template <bool kIsOurs>
+inline std::uint64_t ThreadHeap::gather(const Neighbours& neighbours, void**& next, void** end) noexcept {
+    std::uint64_t blocks = neighbours.first;
+    for (;;) {
+        if constexpr (!kIsOurs) take_line(*next);
+        if (++next == end) break;
+        const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(*next) - neighbours.start);
+        if (offset >= neighbours.bytes) break;
+        const std::uint64_t bit = std::uint64_t{1} << block_index(neighbours.size_class, offset);
+        OURO_ASSERT((blocks & bit) == 0, "freed twice");
+        blocks |= bit;
     }
-    const std::uint32_t used = slab.used.load(std::memory_order_relaxed) - 1;
-    slab.used.store(used, std::memory_order_relaxed);
-    if (!slab.is_listed) list(slab);
-    if (used == 0) keep_or_give_up(slab);
+    return blocks;
 }
 
-inline bool ThreadHeap::send_home(unsigned size_class, void* block, Mail& mail) noexcept {
-    Slab& slab = core_.slab_of(block);
-    ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
-    OURO_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice, or with a size not its own");
-    if (owner != this) {
-        mail.add(*owner, block);
-        return false;
+bool ThreadHeap::send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept {
+    const std::size_t word_bytes = std::size_t{64} * kClassBytes[size_class];
+    bool any_own = false;
+    while (first != end) {
+        Slab& slab = core_.slab_of(*first);
+        ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
+        OURO_ASSERT(owner != nullptr && slab.size_class == size_class,
+                    "freed twice, or with a size not its own");
+        const std::byte* const start = core_.address_of(slab);
+        const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(*first) - start);
+        const std::uint32_t index = block_index(size_class, offset);
+        const std::uint32_t word = index / 64;
+        // What lies behind the slab is not in its last word.
+        const Neighbours neighbours{
+            size_class, std::uint64_t{1} << index % 64, start + word * word_bytes,
+            std::min(word_bytes, slab.units * UnitMap::kUnitBytes - word * word_bytes)};
+        void** next = first;
+        if (owner == this) {
+            const std::uint64_t blocks = gather<true>(neighbours, next, end);
+            return_to_slab(slab, word, blocks, static_cast<std::uint32_t>(next - first));
+            any_own = true;
+        } else {
+            const std::uint64_t blocks = gather<false>(neighbours, next, end);
+            mail.add(*owner, core_.first_word_of(slab) + word, blocks,
+                     static_cast<std::uint32_t>(next - first));
+        }
+        first = next;
     }
-    return_to_slab(slab, block);
-    return true;
+    return any_own;
 }
 
 Expected<void*> ThreadHeap::pop_slow(unsigned size_class) noexcept {
@@ -205,21 +196,24 @@ Status ThreadHeap::refill(unsigned size_class) noexcept {
 }
 
 bool ThreadHeap::fill_from_queue(unsigned size_class) noexcept {
-    if (queue_[size_class].first.load(std::memory_order_relaxed) == nullptr) return false;
-    void* const bundles = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
+    Queue& queue = queue_[size_class];
+    if (queue.is_empty()) return false;
+    Mail mail(*this, size_class);
+    open_parcels(size_class, mail);
+    if (queue.first.load(std::memory_order_relaxed) == nullptr) return false;
+    void* const bundles = queue.first.exchange(nullptr, std::memory_order_acquire);
     Bin& bin = bins_[size_class];
     void** top = slots(size_class);
     void** const limit = top + limits_[size_class];
-    Mail mail(size_class);
     const std::uint32_t collected = BlockChain::for_each(bundles, size_class, [&](void* block) {
         if (top != limit) {
             *top++ = block;
         } else {
-            send_home(size_class, block, mail);
+            send_home(size_class, &block, &block + 1, mail);
         }
     });
     bin.top.store(top, std::memory_order_relaxed);
-    queue_[size_class].blocks.fetch_sub(collected, std::memory_order_relaxed);
+    queue.blocks.fetch_sub(collected, std::memory_order_relaxed);
     return true;
 }
 
@@ -238,13 +232,28 @@ void ThreadHeap::fill_from_slabs(unsigned size_class) noexcept {
 // Fills the slots before one, down to the bottom, with the blocks that a word has bits for.
 inline void** ThreadHeap::take_bits(std::uint64_t& bits, std::byte* first, std::size_t size, void** bottom,
                                     void** slot) noexcept {
+    if (bits == ~std::uint64_t{0} && slot - bottom >= 64) {
+        for (unsigned index = 0; index < 64; ++index, first += size)
+            *--slot = first;
+        bits = 0;
+        return slot;
+    }
     for (; bits != 0 && slot != bottom; bits &= bits - 1)
         *--slot = first + static_cast<unsigned>(std::countr_zero(bits)) * size;
     return slot;
 }
 
+// The lowest word with blocks of a slab of many; the highest when blocks go to another core. That core reads
+// ahead in ascending order, and would get at what is about to be written here: behind a word it shall find
+// what it had before.
+inline unsigned ThreadHeap::word_to_take(const Slab& slab) noexcept {
+    return static_cast<unsigned>(slab.is_freed_elsewhere ? 63 - std::countl_zero(slab.returned)
+                                                         : std::countr_zero(slab.returned));
+}
+
 // Puts blocks of the slab in front of a slot, down to the bottom, and returns the last slot filled. They
-// leave the cache in the order of their addresses: those that were out before, then fresh ones.
+// leave the cache in the order of their addresses, at least within a word: those that were out before, then
+// fresh ones.
 void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexcept {
     void** const first = slot;
     std::byte* const start = core_.address_of(slab);
@@ -253,10 +262,10 @@ void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexce
         slot = take_bits(slab.returned, start, size, bottom, slot);
     } else {
         while (slab.returned != 0 && slot != bottom) {
-            const auto word = static_cast<unsigned>(std::countr_zero(slab.returned));
+            const unsigned word = word_to_take(slab);
             std::uint64_t& bits = core_.bitmap_of(slab).words[word];
             slot = take_bits(bits, start + word * 64 * size, size, bottom, slot);
-            if (bits == 0) slab.returned &= slab.returned - 1;
+            if (bits == 0) slab.returned &= ~(std::uint64_t{1} << word);
         }
     }
     for (; slot != bottom && slab.first_fresh != slab.capacity; ++slab.first_fresh)
@@ -287,22 +296,23 @@ Status ThreadHeap::find_slab(unsigned size_class) noexcept {
 bool ThreadHeap::flush(unsigned size_class, std::uint32_t count) noexcept {
     void** const bottom = slots(size_class);
     const std::uint32_t cached = cached_blocks(size_class);
-    bool any_own = false;
-    Mail mail(size_class);
-    for (std::uint32_t index = 0; index < count; ++index)
-        any_own |= send_home(size_class, bottom[index], mail);
+    Mail mail(*this, size_class);
+    const bool any_own = send_home(size_class, bottom, bottom + count, mail);
     std::memmove(bottom, bottom + count, (cached - count) * sizeof(void*));
     bins_[size_class].top.store(bottom + (cached - count), std::memory_order_relaxed);
     return any_own;
 }
 
 void ThreadHeap::collect_queue(unsigned size_class) noexcept {
-    if (queue_[size_class].first.load(std::memory_order_relaxed) == nullptr) return;
-    void* const bundles = queue_[size_class].first.exchange(nullptr, std::memory_order_acquire);
-    Mail mail(size_class);
-    const std::uint32_t collected =
-        BlockChain::for_each(bundles, size_class, [&](void* block) { send_home(size_class, block, mail); });
-    queue_[size_class].blocks.fetch_sub(collected, std::memory_order_relaxed);
+    Queue& queue = queue_[size_class];
+    if (queue.is_empty()) return;
+    Mail mail(*this, size_class);
+    open_parcels(size_class, mail);
+    if (queue.first.load(std::memory_order_relaxed) == nullptr) return;
+    void* const bundles = queue.first.exchange(nullptr, std::memory_order_acquire);
+    const std::uint32_t collected = BlockChain::for_each(
+        bundles, size_class, [&](void* block) { send_home(size_class, &block, &block + 1, mail); });
+    queue.blocks.fetch_sub(collected, std::memory_order_relaxed);
 }
 
 void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
@@ -329,17 +339,6 @@ void ThreadHeap::empty_as_owner() noexcept {
     enter();
     empty();
     leave();
-}
-
-void ThreadHeap::receive(unsigned size_class, BlockChain& chain) noexcept {
-    Queue& queue = queue_[size_class];
-    chain.close();
-    queue.blocks.fetch_add(chain.count(), std::memory_order_relaxed);
-    void* head = queue.first.load(std::memory_order_relaxed);
-    do {
-        chain.join(head);
-    } while (!queue.first.compare_exchange_weak(head, chain.first(), std::memory_order_release,
-                                                std::memory_order_relaxed));
 }
 
 // A queue may still receive blocks of slabs that have moved: whoever collects it sends them on.

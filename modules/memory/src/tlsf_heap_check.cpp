@@ -32,8 +32,8 @@ public:
 
     // Requires: a sound control.
     [[nodiscard]] bool is_sound() noexcept {
-        return walk_tags() && walk_levels() && collect_quick() && walk_memory() && walk_unused_records() &&
-               counts_agree();
+        return walk_tags() && walk_levels() && tags_name_blocks() && collect_quick() && walk_memory() &&
+               walk_unused_records() && counts_agree();
     }
 
 private:
@@ -78,7 +78,28 @@ private:
         return true;
     }
 
+    // An unused record may lie anywhere once it is claimed: no tag waits for it.
+    [[nodiscard]] bool tags_name_blocks() const noexcept {
+        for (std::uint64_t unit = 0; unit <= heap_.capacity_units_; unit += TlsfHeap::kChunkUnits) {
+            const TlsfHeap::Tags tags = heap_.tags_of(static_cast<std::uint32_t>(unit));
+            for (const std::uint32_t tag : {tags.first, tags.last}) {
+                if (tag != 0 && !is_record(heap_.records_unit_ + tag)) return false;
+            }
+        }
+        return true;
+    }
+
+    // Of the last unit of the slots, what is behind them.
+    [[nodiscard]] bool is_padding_clear() const noexcept {
+        const std::size_t all =
+            TlsfHeap::bytes_of(heap_.heads_unit_ - heap_.slots_unit_) / sizeof(std::uint32_t);
+        const std::span slots(&heap_.slots_of(0, 0), all);
+        const std::size_t used = std::size_t{heap_.level_count_} << heap_.zone_bits_;
+        return std::ranges::all_of(slots.last(all - used), [](std::uint32_t word) { return word == 0; });
+    }
+
     [[nodiscard]] bool walk_levels() noexcept {
+        if (!is_padding_clear()) return false;
         for (std::uint32_t level = static_cast<std::uint32_t>(heap_.reach_.size()); level-- > 0;) {
             if (level >= heap_.level_count_) {
                 if (heap_.reach_[level] != 0) return false;
@@ -160,7 +181,9 @@ private:
     // kept block inside. A listed record begins at a mark; where none begins at the last unit of a block
     // found, all that are listed are found, and as many are found as are listed.
     [[nodiscard]] bool walk_memory() noexcept {
-        const std::uint32_t words = heap_.capacity_units_ / 64 + 1;
+        // To the end of the last unit: behind the last bit there is none.
+        const std::size_t words =
+            TlsfHeap::bytes_of(heap_.first_unit_ - heap_.bits_unit_) / sizeof(std::uint64_t);
         const std::span<const std::uint64_t> bits(heap_.bits(), words);
         std::size_t unit = find_set_bit(bits);
         while (unit < heap_.end_unit_) {
@@ -176,7 +199,7 @@ private:
             ++found_blocks_;
             unit = find_set_bit(bits, unit + units);
         }
-        return unit >= std::size_t{words} * 64;
+        return unit >= words * 64;
     }
 
     // Whether a record that begins at a unit where another block ends may be in a list. The unit can hold

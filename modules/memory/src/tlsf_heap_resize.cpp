@@ -45,7 +45,7 @@ Expected<MemoryBlock> TlsfHeap::try_resize(MemoryBlock block, std::size_t new_si
     const std::uint32_t unit = unit_of(block.data);
     const auto old_units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
     const auto units = static_cast<std::uint32_t>((new_size + kUnit - 1) / kUnit);
-    OURO_DEBUG_ASSERT(holds(unit, old_units), "the block is not of this heap");
+    OURO_ASSERT(holds(unit, old_units), "the block is not of this heap");
     if (units < old_units) {
         note_peak();
         give(unit + units, old_units - units);

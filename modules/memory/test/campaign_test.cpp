@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -25,9 +24,12 @@ using ouro::testing_support::Composition;
 using ouro::testing_support::composition_label;
 using ouro::testing_support::composition_table;
 using ouro::testing_support::first_seed;
+using ouro::testing_support::kKibibyte;
 using ouro::testing_support::one_of;
 using ouro::testing_support::random_composition;
 using ouro::testing_support::ResourceModel;
+using ouro::testing_support::RoundResult;
+using ouro::testing_support::run_rounds;
 using ouro::testing_support::share_of_operations;
 
 constexpr std::uint64_t kLongOperations = 100'000'000;
@@ -35,7 +37,6 @@ constexpr std::uint64_t kSliceOperations = 1'000'000;
 constexpr std::uint64_t kRoundOperations = 20'000;
 // A case is a test of its own, with its own seeds, so that they can run side by side.
 constexpr std::uint64_t kRandomCases = 24;
-constexpr std::size_t kKibibyte = 1024;
 
 // From a few large blocks to many small ones, with and without room to spare.
 ResourceModel::Limits random_limits(const Composition& built, std::size_t bytes, Random& random) {
@@ -52,13 +53,8 @@ ResourceModel::Limits random_limits(const Composition& built, std::size_t bytes,
     return limits;
 }
 
-struct Done {
-    std::uint64_t operations = 0;
-    std::uint64_t refusals = 0;
-};
-
 // Random calls until the operations are done, or until a resource that frees nothing is full.
-Done run_round(const std::string& text, std::uint64_t seed, std::uint64_t operations) {
+RoundResult run_round(const std::string& text, std::uint64_t seed, std::uint64_t operations) {
     constexpr std::uint64_t kChecks = 8;
     constexpr std::size_t kFull = 100;
     Random shape(seed, 1);
@@ -87,20 +83,11 @@ Done run_round(const std::string& text, std::uint64_t seed, std::uint64_t operat
 template <class TextFor>
 void run_case(std::uint64_t seed, std::uint64_t seed_step, TextFor text_for) {
     const std::uint64_t cases = composition_table().size() + kRandomCases;
-    const std::uint64_t share = share_of_operations(kSliceOperations, kLongOperations, cases);
-    Done all;
-    std::uint64_t rounds = 0;
-    for (; all.operations < share; ++rounds, seed += seed_step) {
-        const std::string text = text_for(seed);
-        SCOPED_TRACE(text + ", OURO_TEST_SEED=" + std::to_string(seed));
-        const Done done = run_round(text, seed, std::min(kRoundOperations, share - all.operations));
-        all.operations += done.operations;
-        all.refusals += done.refusals;
-        if (testing::Test::HasFailure()) return;
-    }
-    std::printf("%llu operations in %llu rounds, %llu refused\n",
-                static_cast<unsigned long long>(all.operations), static_cast<unsigned long long>(rounds),
-                static_cast<unsigned long long>(all.refusals));
+    run_rounds({.first_seed = seed,
+                .seed_step = seed_step,
+                .operations = share_of_operations(kSliceOperations, kLongOperations, cases),
+                .round_operations = kRoundOperations},
+               text_for, run_round);
 }
 
 class Campaign : public testing::TestWithParam<std::string> {};

@@ -86,7 +86,8 @@ TEST(PartitionAllocator, EachPartitionIsListedOnce) {
         for (const bool on_another : {false, true}) {
             auto frame = FrameAllocator::create({.max_bytes = 16 * kBytes});
             ASSERT_TRUE(frame);
-            const auto parts = parts_with(modes);
+            auto parts = parts_with(modes);
+            parts[1].tag = *ouro::register_tag("network");
             auto set = on_another ? PartitionAllocator::create_on(*frame, {.partitions = parts})
                                   : PartitionAllocator::create({.partitions = parts});
             ASSERT_TRUE(set);
@@ -96,6 +97,7 @@ TEST(PartitionAllocator, EachPartitionIsListedOnce) {
                 EXPECT_EQ(listed[0].base, reinterpret_cast<std::uintptr_t>((*set)[i].addresses().data));
                 EXPECT_EQ(listed[0].reserved_bytes, kParts[i].max_bytes);
                 EXPECT_EQ(listed[0].reserved_bytes, (*set)[i].addresses().size);
+                EXPECT_EQ(listed[0].tag, parts[i].tag);
                 EXPECT_EQ(listed[0].kind, on_another ? ouro::BlockKind::borrowed : ouro::BlockKind::own);
             }
         }

@@ -4,6 +4,7 @@
 #include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -168,6 +169,77 @@ TEST(SmallObjectConcurrent, OneWayTrafficDoesNotGrowMemory) {
     thread.join();
     EXPECT_EQ(heap.stats().peak_bytes, early_bytes);
     EXPECT_EQ(heap.stats().live_blocks, 0U);
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
+// Another thread frees blocks of this one, which takes no notice until all are on their way: more than fit in
+// parcels when neighbours do not come together.
+void free_elsewhere(SmallObjectAllocator& heap, const std::vector<MemoryBlock>& blocks) {
+    auto consumer = [&] {
+        for (const MemoryBlock block : blocks)
+            heap.deallocate(block);
+    };
+    auto thread = start(consumer);
+    thread.join();
+}
+
+TEST(SmallObjectConcurrent, BlocksFreedElsewhereComeHomeInWhateverOrder) {
+    constexpr std::uint64_t kSeed = 0x5ca77e2ed;
+    SCOPED_TRACE("seed " + std::to_string(kSeed));
+    Random random(kSeed);
+    constexpr std::uint32_t kCount = 3000;
+    for (const std::size_t size : std::array<std::size_t, 6>{16, 48, 64, 256, 2000, 5000}) {
+        SCOPED_TRACE(size);
+        auto heap = make_heap();
+        std::vector<MemoryBlock> blocks(kCount);
+        for (int round = 0; round < 4; ++round) {
+            for (MemoryBlock& block : blocks)
+                block = *heap.allocate(size);
+            if (round == 1) std::reverse(blocks.begin(), blocks.end());
+            for (std::uint32_t left = kCount; round >= 2 && left > 1; --left)
+                std::swap(blocks[left - 1], blocks[random.below(left)]);
+            const std::size_t before = heap.stats().peak_bytes;
+            free_elsewhere(heap, blocks);
+            EXPECT_EQ(heap.counts().queued_blocks, kCount);
+            EXPECT_EQ(heap.stats().live_blocks, 0U);
+            ASSERT_EQ(heap.check(), Status::ok);
+            for (MemoryBlock& block : blocks)
+                block = *heap.allocate(size);
+            std::sort(blocks.begin(), blocks.end(),
+                      [](const MemoryBlock& a, const MemoryBlock& b) { return a.data < b.data; });
+            for (std::size_t index = 1; index < kCount; ++index)
+                ASSERT_LE(blocks[index - 1].data + size, blocks[index].data);
+            EXPECT_EQ(heap.counts().queued_blocks, 0U);
+            EXPECT_LE(heap.stats().peak_bytes, before);
+            for (const MemoryBlock block : blocks)
+                heap.deallocate(block);
+            ASSERT_EQ(heap.check(), Status::ok);
+        }
+    }
+}
+
+// The blocks of a slab that has changed hands while they were on their way are sent on.
+TEST(SmallObjectConcurrent, ParcelsFollowSlabsToTheirNewOwners) {
+    auto heap = make_heap();
+    std::vector<MemoryBlock> blocks;
+    std::vector<MemoryBlock> kept;
+    auto producer = [&] {
+        for (int index = 0; index < 4000; ++index)
+            (index % 2 == 0 ? blocks : kept).push_back(*heap.allocate(80));
+    };
+    auto thread = start(producer);
+    thread.join();
+    // Half of them make slabs that this thread can adopt; the rest comes from there when it is the owner.
+    free_elsewhere(heap, blocks);
+    blocks.clear();
+    for (int index = 0; index < 2500; ++index)
+        blocks.push_back(*heap.allocate(80));
+    free_elsewhere(heap, kept);
+    free_elsewhere(heap, blocks);
+    EXPECT_EQ(heap.stats().live_blocks, 0U);
+    EXPECT_EQ(heap.check(), Status::ok);
+    heap.purge();
+    EXPECT_EQ(heap.counts().queued_blocks, 0U);
     EXPECT_EQ(heap.check(), Status::ok);
 }
 

@@ -47,6 +47,21 @@ TEST(TlsfHeap, TheControlIsASmallPartOfTheImage) {
         EXPECT_LT(TlsfHeap::control_bytes(bytes), bytes / 64) << bytes;
 }
 
+// Blocks of random sizes until there is no room for the next.
+std::vector<MemoryBlock> fill(TlsfHeap& heap, ouro::Random& random, std::size_t least, std::uint32_t spread) {
+    std::vector<MemoryBlock> blocks;
+    while (const auto block = heap.allocate(least + random.below(spread)))
+        blocks.push_back(*block);
+    return blocks;
+}
+
+void free_in_any_order(TlsfHeap& heap, ouro::Random& random, std::vector<MemoryBlock>& blocks) {
+    random.shuffle(std::span<MemoryBlock>(blocks));
+    for (const MemoryBlock block : blocks)
+        heap.deallocate(block);
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
 TEST(TlsfHeap, NeighboursMergeInWhateverOrderTheyGo) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -54,15 +69,10 @@ TEST(TlsfHeap, NeighboursMergeInWhateverOrderTheyGo) {
         TlsfHeap& heap = image.make_heap();
         const std::size_t whole = heap.free_bytes();
         ouro::Random random(seed);
-        std::vector<MemoryBlock> blocks;
-        while (const auto block = heap.allocate(1 + random.below(20000)))
-            blocks.push_back(*block);
+        std::vector<MemoryBlock> blocks = fill(heap, random, 1, 20000);
         ASSERT_GT(blocks.size(), 100U);
         ASSERT_EQ(heap.check(), Status::ok);
-        random.shuffle(std::span<MemoryBlock>(blocks));
-        for (const MemoryBlock block : blocks)
-            heap.deallocate(block);
-        ASSERT_EQ(heap.check(), Status::ok);
+        free_in_any_order(heap, random, blocks);
         EXPECT_TRUE(heap.is_empty());
         EXPECT_EQ(heap.free_bytes(), whole);
         EXPECT_TRUE(heap.allocate(whole)) << "what was freed is not one block again";
@@ -174,9 +184,7 @@ TEST(TlsfHeap, MoreFreeBlocksThanRecordsMergeAgain) {
         TlsfHeap& heap = image.make_heap();
         const std::size_t whole = heap.free_bytes();
         ouro::Random random(seed);
-        std::vector<MemoryBlock> blocks;
-        while (const auto block = heap.allocate(528 + random.below(1000)))
-            blocks.push_back(*block);
+        const std::vector<MemoryBlock> blocks = fill(heap, random, 528, 1000);
         // A free block for every fourth of these; the table has one record for eight of them or less.
         ASSERT_GT(blocks.size(), kBytes / 2048);
         std::vector<MemoryBlock> others;
@@ -195,10 +203,7 @@ TEST(TlsfHeap, MoreFreeBlocksThanRecordsMergeAgain) {
             others.push_back(*block);
         }
         ASSERT_EQ(heap.check(), Status::ok);
-        random.shuffle(std::span<MemoryBlock>(others));
-        for (const MemoryBlock block : others)
-            heap.deallocate(block);
-        ASSERT_EQ(heap.check(), Status::ok);
+        free_in_any_order(heap, random, others);
         EXPECT_TRUE(heap.allocate(whole)) << "what was freed is not one block again";
     }
 }

@@ -4,9 +4,21 @@
 #include <ouro/memory/tlsf_heap.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace ouro::testing_support {
+
+// The words of an image as they lie there.
+inline std::uint32_t read_word(MemoryBlock memory, std::size_t offset) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, memory.data + offset, sizeof(value));
+    return value;
+}
+
+inline void write_word(MemoryBlock memory, std::size_t offset, std::uint32_t value) {
+    std::memcpy(memory.data + offset, &value, sizeof(value));
+}
 
 // Zeroed memory at a multiple of the largest alignment that the tests ask for.
 class TlsfImage {

@@ -4,6 +4,7 @@
 
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/default_tags.hpp>
+#include <ouro/observe/detail/pressure_watch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -73,6 +74,7 @@ Expected<void> set_budget(Tag tag, const Budget& budget) noexcept {
     account.hard.store(to_bound(budget.hard_bytes));
     // Credit was granted under the old budget.
     if (account.reserved.load() > to_bound(budget.hard_bytes)) detail::revoke_credit(*ledger, tag);
+    detail::renew_alarms(tag);
     detail::notice_bounds(*ledger, tag);
     return {};
 }

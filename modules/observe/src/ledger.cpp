@@ -27,22 +27,69 @@ Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noe
     return status;
 }
 
-// Changes what was granted, inside the cell.
-void add_credit(LedgerCell& cell, std::int64_t bytes) noexcept {
-    add_to(cell.granted, bytes);
-    add_to(cell.allowance, bytes);
+// One thread's place under one tag.
+struct Place {
+    LedgerCell& cell;
+    LedgerSlowCell& slow_cell;
+
+    Place(LedgerShard& shard, Tag tag) noexcept
+        : cell(shard.cells[tag.id()]), slow_cell(shard.slow_cells[tag.id()]) {}
+
+    [[nodiscard]] std::int64_t credit() const noexcept {
+        return cell.lead() - slow_cell.revoked.load(std::memory_order_relaxed);
+    }
+    void add_granted(std::int64_t bytes) const noexcept {
+        add_to(slow_cell.granted, bytes);
+        add_to(cell.allowance, bytes);
+    }
+    // The most credit that frees may leave without slow work.
+    void set_most_credit(std::int64_t bytes) const noexcept {
+        cell.ceiling.store(slow_cell.revoked.load(std::memory_order_relaxed) + bytes,
+                           std::memory_order_relaxed);
+    }
+};
+
+// What a call is about, for the counts.
+enum class Matter : unsigned char { block, part };
+
+// Gives credit back beyond what may be kept.
+void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
+    for (;;) {
+        const std::int64_t excess = place.credit() - kept;
+        if (excess <= 0) return;
+        place.add_granted(-excess);
+        if (may_take(place.cell)) return release_bytes(ledger, tag, excess);
+        place.add_granted(excess);
+        wait_for_revocation();
+    }
 }
 
-// Uses up credit inside the cell, which has enough.
-void use_credit(LedgerCell& cell, std::int64_t bytes, std::uint64_t blocks) noexcept {
-    add_to(cell.allocated, bytes);
-    add_to(cell.allocations, blocks);
-    cell.least.store(cell.credit(), std::memory_order_relaxed);
+// True when the budget of the tag or one above it has become smaller than what was granted.
+bool is_over_budget(Ledger& ledger, Tag tag) noexcept {
+    return !visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
+        return account.reserved.load(std::memory_order_relaxed) <=
+               account.hard.load(std::memory_order_relaxed);
+    });
+}
+
+// What slow work ends with: the place keeps some credit, as much as the bounds allow now.
+void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
+    const std::int64_t spare = spare_credit(ledger, tag);
+    if (place.credit() > 2 * spare) return_excess(ledger, place, tag, spare);
+    place.set_most_credit(2 * spare);
+    // Looked at when the credit is in place: either this sees a budget that was just made smaller, or its
+    // revocation sees the credit.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (is_over_budget(ledger, tag)) {
+        place.set_most_credit(0);
+        return_excess(ledger, place, tag, 0);
+    }
+    place.cell.least.store(place.cell.lead(), std::memory_order_relaxed);
 }
 
 // Credit for at least the bytes, or the tag whose budget is in the way.
 Reservation grant(Ledger& ledger, Tag tag, std::int64_t bytes, std::int64_t& granted) noexcept {
-    const std::int64_t spare = spare_credit(ledger, tag);
+    const std::int64_t spare = spare_credit(ledger, tag, bytes);
     granted = bytes + spare;
     Reservation result = reserve_bytes(ledger, tag, granted);
     if (result.is_granted || spare == 0) return result;
@@ -60,59 +107,47 @@ bool make_room(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
     return true;
 }
 
-// True when the budget of the tag or one above it has become smaller than what was granted.
-bool is_over_budget(Ledger& ledger, Tag tag) noexcept {
-    return !visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
-        return account.reserved.load(std::memory_order_relaxed) <=
-               account.hard.load(std::memory_order_relaxed);
-    });
-}
-
-// Puts what was granted into the cell and uses the bytes up; false when too little was granted, because the
-// cell's own credit was revoked meanwhile. Then nothing has happened.
-bool deposit(Ledger& ledger, LedgerShard& shard, Tag tag, std::int64_t granted, std::int64_t bytes,
-             std::uint64_t blocks) noexcept {
-    LedgerCell& cell = shard.cells[tag.id()];
-    const std::int64_t spare = spare_credit(ledger, tag);
-    enter_cell(shard, cell);
-    const std::int64_t credit = cell.credit() + granted;
-    const bool suffices = credit >= bytes;
-    // Looked at inside, where either this sees a budget that was just made smaller, or its revocation sees
-    // the credit.
-    const std::int64_t excess = suffices && is_over_budget(ledger, tag) ? credit - bytes : 0;
-    if (suffices) {
-        add_credit(cell, granted - excess);
-        use_credit(cell, bytes, blocks);
-        cell.ceiling.store(2 * spare, std::memory_order_relaxed);
+// Uses credit up; false when there is too little, and nothing has happened then.
+bool use_credit(const Place& place, std::int64_t bytes) noexcept {
+    for (;;) {
+        add_to(place.cell.allocated, bytes);
+        if (may_take(place.cell)) break;
+        add_to(place.cell.allocated, -bytes);
+        wait_for_revocation();
     }
-    leave_shard(shard);
-    if (excess != 0) release_bytes(ledger, tag, excess);
-    return suffices;
+    if (place.credit() >= 0) return true;
+    add_to(place.cell.allocated, -bytes);
+    return false;
 }
 
-Status charge_within(Ledger& ledger, LedgerShard& shard, Tag tag, std::int64_t bytes,
-                     std::uint64_t blocks) noexcept {
-    LedgerCell& cell = shard.cells[tag.id()];
+// Credit for the bytes, in the place: ok, or budget_exceeded.
+Status find_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
     for (int revocations = 0;;) {
-        update_peaks_if_due(ledger, tag);
-        const std::int64_t needed = std::max<std::int64_t>(bytes - cell.credit(), 0);
+        const std::int64_t needed = std::max<std::int64_t>(bytes - place.credit(), 0);
         std::int64_t granted = 0;
         const Reservation reservation = grant(ledger, tag, needed, granted);
-        if (!reservation.is_granted) {
-            if (revocations++ < kMostRevocations && make_room(ledger, reservation.limiting, needed)) continue;
-            const std::int64_t limit =
-                account_of(ledger, reservation.limiting).hard.load(std::memory_order_relaxed);
-            return refuse(tag, Status::budget_exceeded, static_cast<std::size_t>(bytes), limit);
+        if (reservation.is_granted) {
+            place.add_granted(granted);
+            return Status::ok;
         }
-        if (deposit(ledger, shard, tag, granted, bytes, blocks)) return Status::ok;
-        release_bytes(ledger, tag, granted);
+        if (revocations++ < kMostRevocations && make_room(ledger, reservation.limiting, needed)) continue;
+        const std::int64_t limit =
+            account_of(ledger, reservation.limiting).hard.load(std::memory_order_relaxed);
+        return refuse(tag, Status::budget_exceeded, static_cast<std::size_t>(bytes), limit);
     }
 }
 
-}  // namespace
+Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
+    do {
+        update_peaks_if_due(ledger, tag);
+        if (const Status status = find_credit(ledger, place, tag, bytes); status != Status::ok) return status;
+        // Fails when the credit was revoked at once.
+    } while (!use_credit(place, bytes));
+    settle(ledger, place, tag);
+    return Status::ok;
+}
 
-Status charge_slow(Tag tag, std::size_t bytes, std::uint64_t blocks) noexcept {
-    if (tag.id() >= tag_count()) tag = {};
+Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     if (bytes > kMostBytes) {
         count_failure(tag, Status::size_overflow);
         return Status::size_overflow;
@@ -122,40 +157,63 @@ Status charge_slow(Tag tag, std::size_t bytes, std::uint64_t blocks) noexcept {
     if (const Status status = ask_rate_limits(*ledger, tag, bytes); status != Status::ok)
         return refuse(tag, status, bytes, 0);
     const ShardScope scope(*ledger);
-    const Status status =
-        charge_within(*ledger, scope.shard(), tag, static_cast<std::int64_t>(bytes), blocks);
-    if (status == Status::ok) notice_bounds(*ledger, tag);
+    const Place place(scope.shard(), tag);
+    const Status status = charge_within(*ledger, place, tag, static_cast<std::int64_t>(bytes));
+    if (status != Status::ok) return status;
+    if (matter == Matter::block) add_to(place.cell.allocations, 1U);
+    notice_bounds(*ledger, tag);
     return status;
 }
 
-void refund_slow(Tag tag, std::size_t bytes, std::uint64_t blocks) noexcept {
-    if (tag.id() >= tag_count()) tag = {};
+void refund_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     Ledger* const ledger = open_ledger(tag);
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
-    LedgerCell& cell = scope.shard().cells[tag.id()];
+    const Place place(scope.shard(), tag);
     update_peaks_if_due(*ledger, tag);
-    const std::int64_t spare = spare_credit(*ledger, tag);
-    enter_cell(scope.shard(), cell);
-    add_to(cell.allowance, bytes);
-    add_to(cell.frees, blocks);
-    const std::int64_t excess = std::max<std::int64_t>(cell.credit() - spare, 0);
-    add_credit(cell, -excess);
-    cell.least.store(cell.credit(), std::memory_order_relaxed);
-    cell.ceiling.store(2 * spare, std::memory_order_relaxed);
-    leave_shard(scope.shard());
-    if (excess != 0) release_bytes(*ledger, tag, excess);
+    add_to(place.cell.allowance, bytes);
+    if (matter == Matter::block) add_to(place.cell.frees, 1U);
+    settle(*ledger, place, tag);
 }
 
-void uncharge(Tag tag, std::size_t bytes, std::uint64_t blocks) noexcept {
+void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     Ledger* const ledger = open_ledger(tag);
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
-    LedgerCell& cell = scope.shard().cells[tag.id()];
-    enter_cell(scope.shard(), cell);
-    add_to(cell.allocated, -static_cast<std::int64_t>(bytes));
-    add_to(cell.allocations, -static_cast<std::int64_t>(blocks));
-    leave_shard(scope.shard());
+    const Place place(scope.shard(), tag);
+    add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
+    if (matter == Matter::block) add_to(place.cell.allocations, -1);
+}
+
+}  // namespace
+
+Charge sampled_charge() noexcept {
+    return Charge::sampled();
+}
+
+Charge deferred_charge() noexcept {
+    return Charge::deferred();
+}
+
+Status charge_slow(Tag tag, std::size_t bytes) noexcept {
+    return charge_matter(tag, bytes, Matter::block);
+}
+Status charge_growth(Tag tag, std::size_t bytes) noexcept {
+    return charge_matter(tag, bytes, Matter::part);
+}
+
+void refund_slow(Tag tag, std::size_t bytes) noexcept {
+    refund_matter(tag, bytes, Matter::block);
+}
+void refund_shrinkage(Tag tag, std::size_t bytes) noexcept {
+    refund_matter(tag, bytes, Matter::part);
+}
+
+void uncharge(Tag tag, std::size_t bytes) noexcept {
+    uncharge_matter(tag, bytes, Matter::block);
+}
+void uncharge_growth(Tag tag, std::size_t bytes) noexcept {
+    uncharge_matter(tag, bytes, Matter::part);
 }
 
 void count_failure(Tag tag, Status status) noexcept {

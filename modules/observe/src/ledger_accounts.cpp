@@ -4,6 +4,7 @@
 #include "rate_gates.hpp"
 
 #include <ouro/memory/detail/word_lock.hpp>
+#include <ouro/observe/detail/pressure_watch.hpp>
 #include <ouro/observe/events.hpp>
 #include <ouro/os/clock.hpp>
 
@@ -49,10 +50,10 @@ bool is_clearly_below(std::int64_t reserved, std::int64_t soft) noexcept {
 
 void notice_soft_budget(Ledger& ledger, LedgerAccount& account, Tag tag) noexcept {
     const std::int64_t soft = account.soft.load(std::memory_order_relaxed);
-    const std::int64_t reserved = account.reserved.load(std::memory_order_relaxed);
-    if (reserved <= soft || account.is_over_soft.load(std::memory_order_relaxed) != 0) return;
-    // What is out as credit is not in use.
-    const std::int64_t live = reserved - credit_below(ledger, tag);
+    if (account.reserved.load(std::memory_order_relaxed) <= soft ||
+        account.is_over_soft.load(std::memory_order_relaxed) != 0)
+        return;
+    const std::int64_t live = live_below(ledger, tag);
     if (live <= soft || account.is_over_soft.exchange(1, std::memory_order_relaxed) != 0) return;
     post_event({.kind = ObserveEventKind::soft_budget_passed,
                 .tag = tag,
@@ -60,12 +61,15 @@ void notice_soft_budget(Ledger& ledger, LedgerAccount& account, Tag tag) noexcep
                 .limit_bytes = static_cast<std::uint64_t>(soft)});
 }
 
-void notice_alarm(LedgerAccount& account) noexcept {
-    if (account.reserved.load(std::memory_order_relaxed) < account.alarm.load(std::memory_order_relaxed))
-        return;
+// Once told it is silent until whoever watches has looked: one wake a crossing, and only when a worker
+// sleeps.
+void notice_alarm(Ledger& ledger, LedgerAccount& account, Tag tag) noexcept {
+    if (account.alarm_ns.load(std::memory_order_relaxed) != 0) return;
+    const std::int64_t alarm = account.alarm.load(std::memory_order_relaxed);
+    if (account.reserved.load(std::memory_order_relaxed) < alarm || live_below(ledger, tag) < alarm) return;
     std::uint64_t none = 0;
-    if (account.alarm_ns.load(std::memory_order_relaxed) == 0)
-        account.alarm_ns.compare_exchange_strong(none, os::monotonic_ns(), std::memory_order_release);
+    if (account.alarm_ns.compare_exchange_strong(none, os::monotonic_ns(), std::memory_order_release))
+        ring_alarm();
 }
 
 }  // namespace
@@ -104,7 +108,12 @@ void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     });
 }
 
-std::int64_t spare_credit(Ledger& ledger, Tag tag) noexcept {
+std::int64_t live_below(Ledger& ledger, Tag tag) noexcept {
+    // What is out as credit is not in use.
+    return account_of(ledger, tag).reserved.load(std::memory_order_relaxed) - credit_below(ledger, tag);
+}
+
+std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept {
     constexpr std::int64_t kLeast = std::int64_t{4} << 10;
     constexpr std::int64_t kMost = std::int64_t{256} << 10;
     // The share of what is in use, and of what is left up to a bound, that one thread may hold unused.
@@ -114,7 +123,7 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag) noexcept {
     std::int64_t spare = std::clamp(reserved / kShareOfUse, kLeast, kMost);
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
         if (account.is_rate_limited.load(std::memory_order_relaxed) != 0) spare = 0;
-        const std::int64_t now = account.reserved.load(std::memory_order_relaxed);
+        const std::int64_t now = account.reserved.load(std::memory_order_relaxed) + needed;
         const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
         spare = std::min(spare, std::max<std::int64_t>(hard - now, 0) / kShareOfRoom);
         for (const auto* bound : {&account.soft, &account.alarm}) {
@@ -129,7 +138,7 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag) noexcept {
 void notice_bounds(Ledger& ledger, Tag tag) noexcept {
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
         notice_soft_budget(ledger, account, at);
-        notice_alarm(account);
+        notice_alarm(ledger, account, at);
         return true;
     });
 }

@@ -34,11 +34,14 @@ struct Reservation {
 [[nodiscard]] Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 
+// What is in use under the tag and those below it; off by what threads are granted meanwhile.
+[[nodiscard]] std::int64_t live_below(Ledger& ledger, Tag tag) noexcept;
+
 // How much credit a thread may be given beyond what it needs now: little near any bound, so that bounds are
 // noticed where they are; none under a rate limit.
-[[nodiscard]] std::int64_t spare_credit(Ledger& ledger, Tag tag) noexcept;
+[[nodiscard]] std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed = 0) noexcept;
 
-// Raises what reservations have made due: events of soft budgets, the time of an alarm.
+// Raises what reservations have made due: events of soft budgets, alarms of those who watch.
 void notice_bounds(Ledger& ledger, Tag tag) noexcept;
 
 // ok or rate_limited, at any level.

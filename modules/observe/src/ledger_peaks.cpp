@@ -23,10 +23,10 @@ std::int64_t take_least(Ledger& ledger, std::size_t id) noexcept {
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         LedgerCell& cell = shard.cells[id];
         const std::int64_t least = cell.least.load(std::memory_order_relaxed);
-        const std::int64_t credit = cell.credit();
-        sum += std::min(least, credit);
+        const std::int64_t lead = cell.lead();
+        sum += std::min(least, lead) - shard.slow_cells[id].revoked.load(std::memory_order_relaxed);
         // An owner that is here at the same time may be missed by one allocation.
-        if (least != credit) cell.least.store(credit, std::memory_order_relaxed);
+        if (least != lead) cell.least.store(lead, std::memory_order_relaxed);
     });
     return sum;
 }

@@ -6,6 +6,7 @@
 #include <ouro/observe/ledger.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace ouro {
 namespace {
@@ -21,20 +22,20 @@ struct Sums {
     std::uint64_t allocations = 0;
     std::uint64_t frees = 0;
     std::int64_t credit = 0;
+    std::uint64_t failures = 0;
 };
 
 // Frees before allocations, so that what both have seen is never less than nothing.
 void add_cells(Ledger& ledger, std::size_t id, Sums& sums) noexcept {
     detail::visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        const LedgerCell& cell = shard.cells[id];
-        sums.frees += cell.frees.load(std::memory_order_relaxed);
-        sums.freed_bytes += static_cast<std::uint64_t>(cell.freed());
+        sums.frees += shard.cells[id].frees.load(std::memory_order_relaxed);
+        sums.freed_bytes += static_cast<std::uint64_t>(shard.freed(id));
     });
     detail::visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         const LedgerCell& cell = shard.cells[id];
         sums.allocations += cell.allocations.load(std::memory_order_relaxed);
         sums.allocated_bytes += static_cast<std::uint64_t>(cell.allocated.load(std::memory_order_relaxed));
-        sums.credit += cell.credit();
+        sums.credit += shard.credit(id);
     });
 }
 
@@ -53,13 +54,13 @@ void visit_tags_below(Tag top, Visit&& visit) noexcept {
     }
 }
 
-TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums, std::uint64_t failures) noexcept {
-    detail::update_peaks(ledger);
+// Requires: the peaks are up to date.
+TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums) noexcept {
     TagUse use{.allocations = sums.allocations,
                .frees = sums.frees,
                .allocated_bytes = sums.allocated_bytes,
                .freed_bytes = sums.freed_bytes,
-               .failures = failures};
+               .failures = sums.failures};
     use.live_bytes = static_cast<std::size_t>(
         std::max<std::int64_t>(static_cast<std::int64_t>(sums.allocated_bytes - sums.freed_bytes), 0));
     use.live_blocks = static_cast<std::size_t>(
@@ -69,18 +70,27 @@ TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums, std::uint64_t failure
     return use;
 }
 
+void add_sums(const Sums& sums, Sums& to) noexcept {
+    to.allocated_bytes += sums.allocated_bytes;
+    to.freed_bytes += sums.freed_bytes;
+    to.allocations += sums.allocations;
+    to.frees += sums.frees;
+    to.credit += sums.credit;
+    to.failures += sums.failures;
+}
+
 }  // namespace
 
 TagUse use_of(Tag tag) noexcept {
     Ledger* const ledger = detail::open_ledger(tag);
     if (ledger == nullptr) return {};
     Sums sums;
-    std::uint64_t failures = 0;
     visit_tags_below(tag, [&](std::size_t id) noexcept {
         add_cells(*ledger, id, sums);
-        failures += count_failures(ledger->accounts[id]);
+        sums.failures += count_failures(ledger->accounts[id]);
     });
-    return make_use(*ledger, tag, sums, failures);
+    detail::update_peaks(*ledger);
+    return make_use(*ledger, tag, sums);
 }
 
 TagUse own_use_of(Tag tag) noexcept {
@@ -88,7 +98,29 @@ TagUse own_use_of(Tag tag) noexcept {
     if (ledger == nullptr) return {};
     Sums sums;
     add_cells(*ledger, tag.id(), sums);
-    return make_use(*ledger, tag, sums, count_failures(detail::account_of(*ledger, tag)));
+    sums.failures = count_failures(detail::account_of(*ledger, tag));
+    detail::update_peaks(*ledger);
+    return make_use(*ledger, tag, sums);
+}
+
+std::size_t visit_uses(UseVisit visit, void* context) noexcept {
+    Ledger* const ledger = detail::open_ledger({});
+    if (ledger == nullptr) return 0;
+    const std::size_t count = tag_count();
+    std::array<Sums, kMaxTags> sums{};
+    // A tag's number is larger than its parent's: each sum is complete before it is added to the parent's.
+    for (std::size_t id = count; id-- != 0;) {
+        add_cells(*ledger, id, sums[id]);
+        sums[id].failures += count_failures(ledger->accounts[id]);
+        const Tag parent = tag_parent(Tag::from_id(static_cast<std::uint16_t>(id)));
+        if (id != 0) add_sums(sums[id], sums[parent.id()]);
+    }
+    detail::update_peaks(*ledger);
+    for (std::size_t id = 0; id < count; ++id) {
+        const Tag tag = Tag::from_id(static_cast<std::uint16_t>(id));
+        visit(context, tag, make_use(*ledger, tag, sums[id]));
+    }
+    return count;
 }
 
 std::uint64_t failures_of(Tag tag, Status status) noexcept {
@@ -136,9 +168,10 @@ ObserveCost observe_cost() noexcept {
     const std::size_t tags = tag_count();
     return {.reserved_bytes = sizeof(detail::ObserveImage),
             .used_bytes = sizeof(detail::ImageHeader) + sizeof(detail::EventRing) +
-                          detail::used_bytes_of(image->profile) + detail::used_bytes_of(image->timeline) +
-                          tags * sizeof(LedgerAccount) +
-                          shards * (offsetof(LedgerShard, cells) + tags * sizeof(LedgerCell))};
+                          sizeof(detail::PressureImage) + detail::used_bytes_of(image->profile) +
+                          detail::used_bytes_of(image->timeline) + tags * sizeof(LedgerAccount) +
+                          shards * (offsetof(LedgerShard, cells) +
+                                    tags * (sizeof(LedgerCell) + sizeof(detail::LedgerSlowCell)))};
 }
 
 }  // namespace ouro

@@ -8,6 +8,7 @@
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace ouro::detail {
@@ -30,10 +31,6 @@ constinit Platform g_platform;
 
 constexpr std::int64_t kOutOfReach = std::numeric_limits<std::int64_t>::max();
 
-bool is_revoked(const LedgerCell& cell) noexcept {
-    return cell.floor.load(std::memory_order_relaxed) == kOutOfReach;
-}
-
 void leave_shard_behind(void* shard) noexcept {
     t_shard = nullptr;
     static_cast<LedgerShard*>(shard)->is_owned.store(0, std::memory_order_release);
@@ -55,7 +52,6 @@ void unlock_after_fork(void*) noexcept {
 void free_shards_in_child(void*) noexcept {
     visit_shards(observe_image()->ledger, [](LedgerShard& shard) noexcept {
         if (&shard == t_shard) return;
-        shard.busy.store(0, std::memory_order_relaxed);
         shard.is_owned.store(0, std::memory_order_relaxed);
     });
     unlock_after_fork(nullptr);
@@ -114,15 +110,13 @@ ShardScope::~ShardScope() {
     if (shard_ != t_shard) g_sharing.unlock();
 }
 
-void enter_cell(LedgerShard& shard, const LedgerCell& cell) noexcept {
-    for (;;) {
-        enter_shard(shard);
-        // Orders this against a revocation without the barrier, which not every platform has.
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-        if (!is_revoked(cell)) return;
-        leave_shard(shard);
-        const WordLockScope until_done(g_revoking);
-    }
+bool may_take(const LedgerCell& cell) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return cell.floor.load(std::memory_order_acquire) != kOutOfReach;
+}
+
+void wait_for_revocation() noexcept {
+    const WordLockScope until_done(g_revoking);
 }
 
 namespace {
@@ -137,38 +131,23 @@ void visit_cells_below(LedgerShard& shard, Tag top, Visit&& visit) noexcept {
     }
 }
 
-void put_out_of_reach(LedgerShard& shard, Tag tag) noexcept {
-    visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
-        cell.floor.store(kOutOfReach, std::memory_order_relaxed);
-        cell.ceiling.store(std::numeric_limits<std::int64_t>::min(), std::memory_order_relaxed);
-    });
-}
-
-bool wait_until_outside(const LedgerShard& shard) noexcept {
-    constexpr int kPatience = 10'000;
-    for (int patience = kPatience; patience != 0; --patience) {
-        if (shard.busy.load(std::memory_order_acquire) == 0) return true;
-        os::yield_thread();
-    }
-    return false;
-}
-
 void take_credit(Ledger& ledger, LedgerShard& shard, Tag top) noexcept {
     visit_cells_below(shard, top, [&](LedgerCell& cell, Tag tag) noexcept {
-        const std::int64_t credit = cell.credit();
-        if (credit == 0) return;
-        add_to(cell.granted, -credit);
-        add_to(cell.allowance, -credit);
-        cell.least.store(0, std::memory_order_relaxed);
-        release_bytes(ledger, tag, credit);
+        // An owner who has taken and not yet looked makes it less, which then stays with him.
+        const std::int64_t credit = std::max<std::int64_t>(shard.credit(tag.id()), 0);
+        auto& revoked = shard.slow_cells[tag.id()].revoked;
+        add_to(revoked, credit);
+        // The next free looks at the bounds again.
+        cell.ceiling.store(0, std::memory_order_relaxed);
+        cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
+        if (credit != 0) release_bytes(ledger, tag, credit);
     });
 }
 
-// The next free will find a ceiling.
-void put_within_reach(LedgerShard& shard, Tag tag) noexcept {
-    visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
-        cell.ceiling.store(0, std::memory_order_relaxed);
-        cell.floor.store(0, std::memory_order_release);
+void restore_floors(LedgerShard& shard, Tag top) noexcept {
+    visit_cells_below(shard, top, [&](LedgerCell& cell, Tag tag) noexcept {
+        cell.floor.store(shard.slow_cells[tag.id()].revoked.load(std::memory_order_relaxed),
+                         std::memory_order_release);
     });
 }
 
@@ -178,21 +157,27 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     const WordLockScope scope(g_revoking);
     update_peaks(ledger);
     // All shards, whether or not they hold credit now: some may be about to.
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept { put_out_of_reach(shard, tag); });
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
+            cell.floor.store(kOutOfReach, std::memory_order_relaxed);
+        });
+    });
     // The common shard needs no barrier: who uses it does slow work only, with a fence of its own.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const bool is_ordered = !g_platform.has_barrier || os::process_barrier().has_value();
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        if (!is_revoked(shard.cells[tag.id()])) return;
-        if (is_ordered && wait_until_outside(shard)) take_credit(ledger, shard, tag);
-        put_within_reach(shard, tag);
+        if (is_ordered) {
+            take_credit(ledger, shard, tag);
+        } else {
+            restore_floors(shard, tag);
+        }
     });
 }
 
 std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {
     std::int64_t sum = 0;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag, [&](LedgerCell& cell, Tag) noexcept { sum += cell.credit(); });
+        visit_cells_below(shard, tag, [&](LedgerCell&, Tag at) noexcept { sum += shard.credit(at.id()); });
     });
     return sum;
 }

@@ -22,8 +22,11 @@ private:
     LedgerShard* shard_;
 };
 
-// Enters the shard when the cell is not being revoked; otherwise waits for the end of that, outside.
-void enter_cell(LedgerShard& shard, const LedgerCell& cell) noexcept;
+// True unless the cell is being revoked. After what was taken, in slow work, also in the common shard: it has
+// the fence that platforms without a process barrier need.
+[[nodiscard]] bool may_take(const LedgerCell& cell) noexcept;
+// Waits for the end of a revocation.
+void wait_for_revocation() noexcept;
 
 // Calls visit(shard) for each that was ever used.
 template <class Visit>
@@ -33,8 +36,7 @@ void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
         visit(ledger.shards[index]);
 }
 
-// Takes the credit back that threads hold for the tag and those below it, except from threads that are inside
-// a cell and do not come out. The caller is not inside one.
+// Takes the credit back that threads hold for the tag and those below it, whatever they are doing.
 void revoke_credit(Ledger& ledger, Tag tag) noexcept;
 
 // What is out as credit for the tag and those below it.

@@ -186,22 +186,22 @@ bool is_shared_sample_due(std::size_t bytes) noexcept {
     return image->ledger.shards[0].samples.left.fetch_sub(count, std::memory_order_relaxed) < count;
 }
 
-BlockTrailer sample_allocation(MemoryBlock block, BlockTrailer trailer, std::size_t bytes) noexcept {
+bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes) noexcept {
     ObserveImage* const image = observe_image();
-    if (image == nullptr) return trailer;
+    if (image == nullptr) return false;
     SampleClock& clock = own_clock(image->ledger);
     const std::uint64_t mean = begin_own_countdown(clock, bytes);
-    if (mean == 0) return trailer;
+    if (mean == 0) return false;
     std::array<void*, kMaxSiteFrames> frames;
     const std::size_t depth = image->profile.stack_depth.load(std::memory_order_relaxed);
     // Without this function's own frame.
     const std::size_t count = os::capture_stack(std::span(frames).first(std::min(depth, frames.size())), 1);
     const SampledBlock sampled{.address = block.data,
                                .bytes = block.size,
-                               .tag = trailer.tag(),
+                               .tag = tag,
                                .stack = std::span(frames).first(count),
                                .mean_bytes = mean};
-    return record_sample(sampled, clock) ? trailer.sampled() : trailer;
+    return record_sample(sampled, clock);
 }
 
 void forget_sample(const void* block) noexcept {

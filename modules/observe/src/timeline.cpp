@@ -49,7 +49,7 @@ void sum_tag(Ledger& ledger, std::size_t id, Sums& sums) noexcept {
     std::uint64_t freed = 0;
     std::uint64_t allocated = 0;
     detail::visit_shards(ledger, [&](detail::LedgerShard& shard) noexcept {
-        freed += static_cast<std::uint64_t>(shard.cells[id].freed());
+        freed += static_cast<std::uint64_t>(shard.freed(id));
         sums.frees += shard.cells[id].frees.load(std::memory_order_relaxed);
     });
     detail::visit_shards(ledger, [&](detail::LedgerShard& shard) noexcept {

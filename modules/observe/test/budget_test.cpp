@@ -1,3 +1,4 @@
+#include "charges.hpp"
 #include "fresh_tags.hpp"
 
 #include <ouro/observe/budget.hpp>
@@ -27,9 +28,9 @@ TEST(Budget, AHardOneHoldsToTheByte) {
     const Tag tag = fresh_tag();
     ASSERT_TRUE(set_budget(tag, {.hard_bytes = 100'000}));
     for (int i = 0; i < 1'000; ++i)
-        ASSERT_EQ(detail::charge(tag, 100), Status::ok) << i;
+        ASSERT_EQ(test::charge(tag, 100), Status::ok) << i;
     const std::uint64_t before = event_count();
-    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+    EXPECT_EQ(test::charge(tag, 1), Status::budget_exceeded);
     EXPECT_EQ(use_of(tag).live_bytes, 100'000U);
     EXPECT_EQ(failures_of(tag, Status::budget_exceeded), 1U);
     const auto events = events_since(before);
@@ -39,11 +40,11 @@ TEST(Budget, AHardOneHoldsToTheByte) {
     EXPECT_EQ(events[0].tag, tag);
     EXPECT_EQ(events[0].bytes, 1U);
     EXPECT_EQ(events[0].limit_bytes, 100'000U);
-    detail::refund(tag, 100);
-    EXPECT_EQ(detail::charge(tag, 100), Status::ok);
-    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+    test::refund(tag, 100);
+    EXPECT_EQ(test::charge(tag, 100), Status::ok);
+    EXPECT_EQ(test::charge(tag, 1), Status::budget_exceeded);
     for (int i = 0; i < 1'000; ++i)
-        detail::refund(tag, 100);
+        test::refund(tag, 100);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
@@ -53,16 +54,16 @@ TEST(Budget, AParentsHoldsForAllBelow) {
     const Tag grandchild = fresh_tag(child);
     ASSERT_TRUE(set_budget(parent, {.hard_bytes = 1'000}));
     ASSERT_TRUE(set_budget(grandchild, {.hard_bytes = 5'000}));
-    EXPECT_EQ(detail::charge(child, 600), Status::ok);
-    EXPECT_EQ(detail::charge(grandchild, 401), Status::budget_exceeded);
-    EXPECT_EQ(detail::charge(grandchild, 400), Status::ok);
-    EXPECT_EQ(detail::charge(parent, 1), Status::budget_exceeded);
+    EXPECT_EQ(test::charge(child, 600), Status::ok);
+    EXPECT_EQ(test::charge(grandchild, 401), Status::budget_exceeded);
+    EXPECT_EQ(test::charge(grandchild, 400), Status::ok);
+    EXPECT_EQ(test::charge(parent, 1), Status::budget_exceeded);
     // Counted where it was asked for.
     EXPECT_EQ(failures_of(grandchild, Status::budget_exceeded), 1U);
     EXPECT_EQ(failures_of(parent, Status::budget_exceeded), 1U);
     EXPECT_EQ(use_of(parent).failures, 2U);
-    detail::refund(child, 600);
-    detail::refund(grandchild, 400);
+    test::refund(child, 600);
+    test::refund(grandchild, 400);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
@@ -73,32 +74,32 @@ TEST(Budget, CreditOfATagDoesNotKeepOthersFromTheBudget) {
     const Tag other = fresh_tag(parent);
     ASSERT_TRUE(set_budget(parent, {.hard_bytes = 1'000'000}));
     for (int i = 0; i < 500; ++i)
-        ASSERT_EQ(detail::charge(one, 1'000), Status::ok);
+        ASSERT_EQ(test::charge(one, 1'000), Status::ok);
     for (int i = 0; i < 500; ++i)
-        detail::refund(one, 1'000);
-    EXPECT_EQ(detail::charge(other, 1'000'000), Status::ok);
-    EXPECT_EQ(detail::charge(one, 1), Status::budget_exceeded);
-    detail::refund(other, 1'000'000);
-    EXPECT_EQ(detail::charge(one, 1'000'000), Status::ok);
-    detail::refund(one, 1'000'000);
+        test::refund(one, 1'000);
+    EXPECT_EQ(test::charge(other, 1'000'000), Status::ok);
+    EXPECT_EQ(test::charge(one, 1), Status::budget_exceeded);
+    test::refund(other, 1'000'000);
+    EXPECT_EQ(test::charge(one, 1'000'000), Status::ok);
+    test::refund(one, 1'000'000);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
 TEST(Budget, MadeSmallerThanWhatIsLiveItRefusesUntilEnoughWasFreed) {
     const Tag tag = fresh_tag();
     for (int i = 0; i < 100; ++i)
-        ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+        ASSERT_EQ(test::charge(tag, 100), Status::ok);
     ASSERT_TRUE(set_budget(tag, {.hard_bytes = 5'000}));
-    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+    EXPECT_EQ(test::charge(tag, 1), Status::budget_exceeded);
     for (int i = 0; i < 51; ++i)
-        detail::refund(tag, 100);
-    EXPECT_EQ(detail::charge(tag, 100), Status::ok);
-    EXPECT_EQ(detail::charge(tag, 1), Status::budget_exceeded);
+        test::refund(tag, 100);
+    EXPECT_EQ(test::charge(tag, 100), Status::ok);
+    EXPECT_EQ(test::charge(tag, 1), Status::budget_exceeded);
     ASSERT_TRUE(set_budget(tag, {}));
-    EXPECT_EQ(detail::charge(tag, 1'000'000), Status::ok);
-    detail::refund(tag, 1'000'000);
+    EXPECT_EQ(test::charge(tag, 1'000'000), Status::ok);
+    test::refund(tag, 1'000'000);
     for (int i = 0; i < 50; ++i)
-        detail::refund(tag, 100);
+        test::refund(tag, 100);
     EXPECT_EQ(use_of(tag).live_bytes, 0U);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
@@ -108,24 +109,24 @@ TEST(Budget, ASoftOneIsToldOnceUntilUseWasClearlyBelow) {
     ASSERT_TRUE(set_budget(tag, {.soft_bytes = 10'000}));
     const std::uint64_t before = event_count();
     for (int i = 0; i < 100; ++i)
-        ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+        ASSERT_EQ(test::charge(tag, 100), Status::ok);
     EXPECT_TRUE(events_since(before).empty());
-    ASSERT_EQ(detail::charge(tag, 100), Status::ok);
-    ASSERT_EQ(detail::charge(tag, 100), Status::ok);
+    ASSERT_EQ(test::charge(tag, 100), Status::ok);
+    ASSERT_EQ(test::charge(tag, 100), Status::ok);
     auto events = events_since(before);
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].kind, ObserveEventKind::soft_budget_passed);
     EXPECT_EQ(events[0].bytes, 10'100U);
     EXPECT_EQ(events[0].limit_bytes, 10'000U);
     // Back and forth around it is not told again.
-    detail::refund(tag, 300);
-    ASSERT_EQ(detail::charge(tag, 300), Status::ok);
+    test::refund(tag, 300);
+    ASSERT_EQ(test::charge(tag, 300), Status::ok);
     EXPECT_EQ(events_since(before).size(), 1U);
     // Far below and over it again is.
-    detail::refund(tag, 9'000);
-    ASSERT_EQ(detail::charge(tag, 9'000), Status::ok);
+    test::refund(tag, 9'000);
+    ASSERT_EQ(test::charge(tag, 9'000), Status::ok);
     EXPECT_EQ(events_since(before).size(), 2U);
-    detail::refund(tag, 10'200, 103);
+    test::refund(tag, 10'200);
 }
 
 std::uint64_t g_now = 0;
@@ -137,20 +138,20 @@ TEST(Budget, ARateLimitThrottlesTheTagAndThoseBelow) {
     const Tag parent = fresh_tag();
     const Tag child = fresh_tag(parent);
     // Credit from before the limit must not let requests through.
-    ASSERT_EQ(detail::charge(child, 100), Status::ok);
+    ASSERT_EQ(test::charge(child, 100), Status::ok);
     g_now = 1'000;
     ASSERT_TRUE(set_rate_limit(parent, {.bytes = 1'000, .interval_ns = 1'000, .clock = test_clock}));
     for (int i = 0; i < 10; ++i)
-        ASSERT_EQ(detail::charge(child, 100), Status::ok);
-    EXPECT_EQ(detail::charge(child, 100), Status::rate_limited);
-    detail::refund(child, 100);
-    EXPECT_EQ(detail::charge(parent, 100), Status::rate_limited);
+        ASSERT_EQ(test::charge(child, 100), Status::ok);
+    EXPECT_EQ(test::charge(child, 100), Status::rate_limited);
+    test::refund(child, 100);
+    EXPECT_EQ(test::charge(parent, 100), Status::rate_limited);
     EXPECT_EQ(failures_of(child, Status::rate_limited), 1U);
     g_now = 2'000;
-    EXPECT_EQ(detail::charge(child, 100), Status::ok);
+    EXPECT_EQ(test::charge(child, 100), Status::ok);
     clear_rate_limit(parent);
-    EXPECT_EQ(detail::charge(child, 5'000), Status::ok);
-    detail::refund(child, 1'100 + 5'000, 12);
+    EXPECT_EQ(test::charge(child, 5'000), Status::ok);
+    test::refund(child, 1'100 + 5'000);
     EXPECT_EQ(use_of(parent).live_bytes, 0U);
 }
 
@@ -162,8 +163,8 @@ TEST(Budget, BadOnesChangeNothing) {
     EXPECT_EQ(set_rate_limit(tag, {.bytes = 1, .interval_ns = 0}).status(), Status::bad_argument);
     EXPECT_EQ(budget_of(tag).soft_bytes, 10U);
     EXPECT_EQ(budget_of(tag).hard_bytes, 20U);
-    EXPECT_EQ(detail::charge(tag, 5), Status::ok);
-    detail::refund(tag, 5);
+    EXPECT_EQ(test::charge(tag, 5), Status::ok);
+    test::refund(tag, 5);
 }
 
 TEST(Budget, SharesOfATotal) {

@@ -1,3 +1,4 @@
+#include "charges.hpp"
 #include "fresh_tags.hpp"
 #include "workers.hpp"
 
@@ -46,19 +47,19 @@ Outcome churn(std::uint64_t seed, unsigned operations, const std::vector<Tag>& t
     Outcome outcome;
     for (unsigned i = 0; i < operations; ++i) {
         if (charges.empty() || random.below(100) < 55) {
-            const Charge charge{tags[random.below(static_cast<std::uint32_t>(tags.size()))],
+            const Charge wanted{tags[random.below(static_cast<std::uint32_t>(tags.size()))],
                                 random_size(random)};
-            if (detail::charge(charge.tag, charge.bytes) != Status::ok) {
+            if (test::charge(wanted.tag, wanted.bytes) != Status::ok) {
                 ++outcome.refused;
                 continue;
             }
             ++outcome.charged;
-            charges.push_back(charge);
-            on_charge(static_cast<std::int64_t>(charge.bytes));
+            charges.push_back(wanted);
+            on_charge(static_cast<std::int64_t>(wanted.bytes));
         } else {
             const std::size_t at = random.below(static_cast<std::uint32_t>(charges.size()));
             on_charge(-static_cast<std::int64_t>(charges[at].bytes));
-            detail::refund(charges[at].tag, charges[at].bytes);
+            test::refund(charges[at].tag, charges[at].bytes);
             charges[at] = charges.back();
             charges.pop_back();
         }
@@ -85,7 +86,7 @@ std::size_t sum_within(const std::array<Charges, kThreads>& all, Tag tag) {
 void refund_all(std::array<Charges, kThreads>& all) {
     for (Charges& charges : all) {
         for (const Charge& charge : charges)
-            detail::refund(charge.tag, charge.bytes);
+            test::refund(charge.tag, charge.bytes);
         charges.clear();
     }
 }
@@ -184,13 +185,14 @@ TEST(LedgerConcurrent, ASmallerBudgetHoldsFromTheMomentItIsSet) {
                 return;
             }
             for (int after = 0; after < 1'000;) {
-                if (detail::charge(tag, kBytes) == Status::ok) charged.fetch_add(1);
+                if (test::charge(tag, kBytes) == Status::ok) charged.fetch_add(1);
                 after += is_set.load() ? 1 : 0;
             }
         });
         EXPECT_LE(use_of(tag).live_bytes, before + (kThreads - 1) * kBytes) << "round " << round;
         EXPECT_EQ(use_of(tag).live_bytes, charged.load() * kBytes);
-        detail::refund(tag, charged.load() * kBytes, charged.load());
+        for (std::size_t i = 0; i < charged.load(); ++i)
+            test::refund(tag, kBytes);
     }
     EXPECT_EQ(check_ledger(), Status::ok);
 }
@@ -200,16 +202,17 @@ TEST(LedgerConcurrent, ThreadsThatEndLeaveTheirCountsBehind) {
     const std::size_t cost = observe_cost().used_bytes;
     for (int round = 0; round < 100; ++round) {
         run_workers(2, [&](std::size_t) {
-            ASSERT_EQ(detail::charge(tag, 1'000), Status::ok);
-            ASSERT_EQ(detail::charge(tag, 10), Status::ok);
-            detail::refund(tag, 1'000);
+            ASSERT_EQ(test::charge(tag, 1'000), Status::ok);
+            ASSERT_EQ(test::charge(tag, 10), Status::ok);
+            test::refund(tag, 1'000);
         });
     }
     EXPECT_EQ(use_of(tag).live_bytes, 2'000U);
     EXPECT_EQ(use_of(tag).live_blocks, 200U);
     // Their places are taken over.
     EXPECT_LE(observe_cost().used_bytes, cost + 4 * sizeof(detail::LedgerShard));
-    detail::refund(tag, 2'000, 200);
+    for (int i = 0; i < 200; ++i)
+        test::refund(tag, 10);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 

@@ -1,3 +1,4 @@
+#include "charges.hpp"
 #include "fresh_tags.hpp"
 
 #include <ouro/observe/budget.hpp>
@@ -64,8 +65,8 @@ TEST_F(TimelineTest, AMomentSaysWhatIsLiveUnderWhichTag) {
     const Tag parent = fresh_tag();
     const Tag child = fresh_tag(parent);
     const TimelineMoment before = look();
-    ASSERT_EQ(detail::charge(parent, 100 * kMiB), Status::ok);
-    ASSERT_EQ(detail::charge(child, 50 * kMiB), Status::ok);
+    ASSERT_EQ(test::charge(parent, 100 * kMiB), Status::ok);
+    ASSERT_EQ(test::charge(child, 50 * kMiB), Status::ok);
     const TimelineMoment with = look();
     EXPECT_EQ(with.number, before.number + 1);
     EXPECT_GE(with.time_ns, before.time_ns);
@@ -78,8 +79,8 @@ TEST_F(TimelineTest, AMomentSaysWhatIsLiveUnderWhichTag) {
     EXPECT_GT(with.resident_bytes, 0U);
     for (std::size_t place = 1; place < with.tag_count; ++place)
         EXPECT_LE(with.tags[place].bytes, with.tags[place - 1].bytes);
-    detail::refund(parent, 100 * kMiB);
-    detail::refund(child, 50 * kMiB);
+    test::refund(parent, 100 * kMiB);
+    test::refund(child, 50 * kMiB);
     const TimelineMoment after = look();
     EXPECT_EQ(after.live_bytes, before.live_bytes);
     EXPECT_EQ(after.freed_bytes, before.freed_bytes + 150 * kMiB);
@@ -117,10 +118,10 @@ TEST_F(TimelineTest, SpikesAreToldOfTheTagAndThoseAbove) {
     const Tag child = fresh_tag(parent);
     look_at_timeline();
     const std::uint64_t cursor = event_count();
-    ASSERT_EQ(detail::charge(child, kMiB), Status::ok);
+    ASSERT_EQ(test::charge(child, kMiB), Status::ok);
     look_at_timeline();
     EXPECT_TRUE(events_of(cursor, ObserveEventKind::spike, child).empty());
-    ASSERT_EQ(detail::charge(child, 3 * kMiB), Status::ok);
+    ASSERT_EQ(test::charge(child, 3 * kMiB), Status::ok);
     look_at_timeline();
     look_at_timeline();
     for (const Tag tag : {child, parent}) {
@@ -129,7 +130,7 @@ TEST_F(TimelineTest, SpikesAreToldOfTheTagAndThoseAbove) {
         EXPECT_EQ(events[0].bytes, 4 * kMiB);
         EXPECT_EQ(events[0].limit_bytes, kMiB);
     }
-    detail::refund(child, 4 * kMiB, 2);
+    test::refund(child, 4 * kMiB);
 }
 
 TEST_F(TimelineTest, PeaksAreToldInSteps) {
@@ -138,22 +139,22 @@ TEST_F(TimelineTest, PeaksAreToldInSteps) {
     look_at_timeline();
     const std::uint64_t cursor = event_count();
     // Between two looks, and gone again by the second.
-    ASSERT_EQ(detail::charge(tag, 3 * kMiB), Status::ok);
-    detail::refund(tag, 3 * kMiB);
+    ASSERT_EQ(test::charge(tag, 3 * kMiB), Status::ok);
+    test::refund(tag, 3 * kMiB);
     look_at_timeline();
     auto events = events_of(cursor, ObserveEventKind::new_peak, tag);
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].bytes, 3 * kMiB);
-    ASSERT_EQ(detail::charge(tag, 4 * kMiB), Status::ok);
+    ASSERT_EQ(test::charge(tag, 4 * kMiB), Status::ok);
     look_at_timeline();
     EXPECT_EQ(events_of(cursor, ObserveEventKind::new_peak, tag).size(), 1U);
-    ASSERT_EQ(detail::charge(tag, kMiB), Status::ok);
+    ASSERT_EQ(test::charge(tag, kMiB), Status::ok);
     look_at_timeline();
     events = events_of(cursor, ObserveEventKind::new_peak, tag);
     ASSERT_EQ(events.size(), 2U);
     EXPECT_EQ(events[1].bytes, 5 * kMiB);
     EXPECT_EQ(events[1].limit_bytes, 3 * kMiB);
-    detail::refund(tag, 5 * kMiB, 2);
+    test::refund(tag, 5 * kMiB);
 }
 
 TEST_F(TimelineTest, AWorkerPolls) {

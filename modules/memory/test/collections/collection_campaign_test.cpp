@@ -14,7 +14,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,8 +32,11 @@ using ouro::testing_support::CollectionModel;
 using ouro::testing_support::Composition;
 using ouro::testing_support::first_seed;
 using ouro::testing_support::FreeOrder;
+using ouro::testing_support::kKibibyte;
 using ouro::testing_support::one_of;
 using ouro::testing_support::random_composition;
+using ouro::testing_support::RoundResult;
+using ouro::testing_support::run_rounds;
 using ouro::testing_support::share_of_operations;
 using ouro::testing_support::Tracked;
 
@@ -42,12 +44,6 @@ constexpr std::uint64_t kLongOperations = 50'000'000;
 constexpr std::uint64_t kSliceOperations = 600'000;
 constexpr std::uint64_t kRoundOperations = 5'000;
 constexpr std::uint64_t kCases = 8;
-constexpr std::size_t kKibibyte = 1024;
-
-struct Done {
-    std::uint64_t operations = 0;
-    std::uint64_t refusals = 0;
-};
 
 // Several collections that live at once.
 class Zoo {
@@ -94,11 +90,11 @@ private:
 };
 
 // Random calls until the operations are done, or until a resource that frees nothing is full.
-Done use_collections(Composition& built, CapacityPool& pool, MemoryResource& resource, Random& random,
-                     std::uint64_t operations) {
+RoundResult use_collections(Composition& built, CapacityPool& pool, MemoryResource& resource, Random& random,
+                            std::uint64_t operations) {
     constexpr std::uint64_t kChecks = 10;
     constexpr std::uint64_t kFull = 20;
-    Done done;
+    RoundResult done;
     Zoo zoo(resource, random);
     const bool frees_blocks = built.resource().info().frees_blocks;
     while (done.operations < operations && (frees_blocks || zoo.refusals_in_a_row() < kFull)) {
@@ -116,7 +112,7 @@ Done use_collections(Composition& built, CapacityPool& pool, MemoryResource& res
     return done;
 }
 
-Done run_round(const std::string& text, std::uint64_t seed, std::uint64_t operations) {
+RoundResult run_round(const std::string& text, std::uint64_t seed, std::uint64_t operations) {
     Random random(seed, 2);
     Composition built(text, one_of(random, std::array{kKibibyte, 4 * kKibibyte}) * kKibibyte);
     if (!built.is_built()) return {};
@@ -124,7 +120,7 @@ Done run_round(const std::string& text, std::uint64_t seed, std::uint64_t operat
                            {.name = "collections",
                             .budget_bytes = one_of(random, std::array{4 * kKibibyte, 100 * kKibibyte,
                                                                       TaggedAllocator::kNoBudget})});
-    Done done;
+    RoundResult done;
     {
         CapacityPool pool(tagged,
                           {.largest_block_bytes = 64 * kKibibyte,
@@ -145,20 +141,12 @@ class CollectionCampaign : public testing::TestWithParam<std::uint64_t> {};
 
 // The first case begins with the seed itself: it is the one to reproduce a failure with.
 TEST_P(CollectionCampaign, MatchesTheModels) {
-    const std::uint64_t share = share_of_operations(kSliceOperations, kLongOperations, kCases);
-    Done all;
-    std::uint64_t rounds = 0;
-    for (std::uint64_t seed = first_seed() + GetParam(); all.operations < share; seed += kCases, ++rounds) {
-        const std::string text = random_composition(seed, FreeOrder::any);
-        SCOPED_TRACE(text + ", OURO_TEST_SEED=" + std::to_string(seed));
-        const Done done = run_round(text, seed, std::min(kRoundOperations, share - all.operations));
-        all.operations += done.operations;
-        all.refusals += done.refusals;
-        if (HasFailure()) return;
-    }
-    std::printf("%llu operations in %llu rounds, %llu refused\n",
-                static_cast<unsigned long long>(all.operations), static_cast<unsigned long long>(rounds),
-                static_cast<unsigned long long>(all.refusals));
+    run_rounds(
+        {.first_seed = first_seed() + GetParam(),
+         .seed_step = kCases,
+         .operations = share_of_operations(kSliceOperations, kLongOperations, kCases),
+         .round_operations = kRoundOperations},
+        [](std::uint64_t seed) { return random_composition(seed, FreeOrder::any); }, run_round);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, CollectionCampaign, testing::Range(std::uint64_t{0}, kCases));

@@ -8,11 +8,33 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <ranges>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
+
+namespace {
+
+// Owns by an address alone, and counts how often it is moved one by one.
+struct Relocatable {
+    Relocatable() = default;
+    explicit Relocatable(int number) : value(number) {}
+    Relocatable(Relocatable&& other) noexcept : value(std::exchange(other.value, 0)) { ++moves; }
+    Relocatable& operator=(Relocatable&&) noexcept = default;
+    ~Relocatable() { ends += value != 0 ? 1 : 0; }
+
+    int value = 0;
+    static inline int moves = 0;
+    static inline int ends = 0;
+};
+
+}  // namespace
+
+template <>
+inline constexpr bool ouro::kRelocatesAsBytes<Relocatable> = true;
 
 namespace {
 
@@ -49,6 +71,32 @@ TYPED_TEST(PooledVectorOf, RandomCallsMatchTheModel) {
         ASSERT_EQ(heap.live_blocks(), 0U);
         ASSERT_EQ(Tracked::live, 0);
     }
+}
+
+TEST(PooledVector, WhatMayBeRelocatedAsBytesIsNotMovedOneByOne) {
+    StrictResource heap;
+    {
+        PooledVector<Relocatable> vector(heap);
+        for (int i = 1; i <= 1000; ++i)
+            ASSERT_TRUE(vector.emplace_back(i));
+        ASSERT_EQ(vector.shrink_to_fit(), Status::ok);
+        EXPECT_EQ(Relocatable::moves, 0);
+        EXPECT_EQ(Relocatable::ends, 0);
+        EXPECT_EQ(vector.back().value, 1000);
+    }
+    EXPECT_EQ(Relocatable::ends, 1000);
+}
+
+TEST(PooledVector, SharedOwnersSurviveGrowth) {
+    StrictResource heap;
+    const auto owned = std::make_shared<int>(5);
+    {
+        PooledVector<std::shared_ptr<int>> vector(heap);
+        for (int i = 0; i < 100; ++i)
+            ASSERT_TRUE(vector.push_back(owned));
+        EXPECT_EQ(owned.use_count(), 101);
+    }
+    EXPECT_EQ(owned.use_count(), 1);
 }
 
 TEST(PooledVector, AnElementCanBeAddedToItself) {

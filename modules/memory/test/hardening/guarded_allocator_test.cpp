@@ -28,6 +28,17 @@ protected:
     // A sanitizer would stop at the injected bugs before we can see them.
     static GuardOptions options() { return {.name = "mine", .max_blocks = 4096, .annotate = false}; }
 
+    // After its last block went: what the frame hands out there is nobody's any more.
+    static void expect_nothing_left(FrameAllocator& frame, Checked& guarded) {
+        EXPECT_EQ(guarded.stats().live_blocks, 0U);
+        EXPECT_EQ(guarded.stats().live_bytes, 0U);
+        const auto other = frame.allocate(2000);
+        ASSERT_TRUE(other);
+        std::memset(other->data, 7, other->size);
+        EXPECT_EQ(guarded.check(), Status::ok);
+        EXPECT_EQ(RecordedErrors::take_names(), "");
+    }
+
     ReusingResource upstream_{kBytes};
     RecordedErrors errors_;
 };
@@ -305,13 +316,7 @@ TEST_F(GuardedAllocatorTest, ABlockThatMovedAboveAMarkGoesWithIt) {
     EXPECT_EQ(guarded->stats().live_blocks, 2U);
     EXPECT_EQ(guarded->check(), Status::ok);
     guarded->free_since(*outer);
-    EXPECT_EQ(guarded->stats().live_blocks, 0U);
-    EXPECT_EQ(guarded->stats().live_bytes, 0U);
-    const auto other = frame->allocate(2000);
-    ASSERT_TRUE(other);
-    std::memset(other->data, 7, other->size);
-    EXPECT_EQ(guarded->check(), Status::ok);
-    EXPECT_EQ(RecordedErrors::take_names(), "");
+    expect_nothing_left(*frame, *guarded);
 }
 
 TEST_F(GuardedAllocatorTest, ABlockThatGrewOverAMarkGoesWithIt) {
@@ -323,12 +328,7 @@ TEST_F(GuardedAllocatorTest, ABlockThatGrewOverAMarkGoesWithIt) {
     const auto mark = guarded->place_mark();
     ASSERT_TRUE(first && mark && guarded->try_resize(*first, 300));
     guarded->free_since(*mark);
-    EXPECT_EQ(guarded->stats().live_blocks, 0U);
-    const auto other = frame->allocate(2000);
-    ASSERT_TRUE(other);
-    std::memset(other->data, 7, other->size);
-    EXPECT_EQ(guarded->check(), Status::ok);
-    EXPECT_EQ(RecordedErrors::take_names(), "");
+    expect_nothing_left(*frame, *guarded);
 }
 
 }  // namespace

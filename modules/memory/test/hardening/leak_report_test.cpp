@@ -23,9 +23,9 @@ TEST(LeakReport, GroupsByPlaceAndResource) {
     LeakReport report;
     EXPECT_TRUE(report.is_empty());
     const CallSites nowhere{};
-    report.add("one", block_of(10), nowhere);
-    report.add("two", block_of(100), nowhere);
-    report.add("one", block_of(20), nowhere);
+    report.add("one", block_of(10), 16, nowhere);
+    report.add("two", block_of(100), 32, nowhere);
+    report.add("one", block_of(20), 8, nowhere);
     report.sort();
     EXPECT_EQ(report.blocks(), 3U);
     EXPECT_EQ(report.bytes(), 130U);
@@ -33,18 +33,20 @@ TEST(LeakReport, GroupsByPlaceAndResource) {
     EXPECT_EQ(report.groups()[0].resource, "two");
     EXPECT_EQ(report.groups()[1].blocks, 2U);
     EXPECT_EQ(report.groups()[1].bytes, 30U);
+    EXPECT_EQ(report.groups()[0].alignment, 32U);
+    EXPECT_EQ(report.groups()[1].alignment, 0U) << "they differ";
 }
 
 TEST(LeakReport, CountsWhatItHasNoRoomToName) {
     static char names[LeakReport::kMaxGroups + 10];
     LeakReport report;
     for (const char& name : names)
-        report.add({&name, 0}, block_of(1), CallSites());
+        report.add({&name, 0}, block_of(1), 1, CallSites());
     EXPECT_EQ(report.groups().size(), 1U);
     LeakReport many;
     for (std::size_t i = 0; i < sizeof(names); ++i) {
         names[i] = static_cast<char>(i % 250);
-        many.add({names, i}, block_of(1), CallSites());
+        many.add({names, i}, block_of(1), 1, CallSites());
     }
     EXPECT_EQ(many.groups().size(), LeakReport::kMaxGroups);
     EXPECT_EQ(many.blocks(), sizeof(names));

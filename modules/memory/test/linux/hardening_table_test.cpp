@@ -1,12 +1,11 @@
 // Produces the table of docs/hardening.md, and fails when the page says something else. With OURO_UPDATE_DOCS
 // in the environment it writes the page instead: the columns that this build can produce.
 #include "injected_bugs.hpp"
+#include "page_table.hpp"
 
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/memory_resource.hpp>
 
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -18,31 +17,12 @@ namespace {
 
 using ouro::HardeningTier;
 using ouro::testing_support::kBugs;
+using ouro::testing_support::PageTable;
 using ouro::testing_support::when_noticed;
 
-constexpr std::string_view kBegin = "<!-- made by hardening_table_test: begin -->\n";
-constexpr std::string_view kFinish = "<!-- made by hardening_table_test: end -->\n";
 const std::vector<std::string> kColumns{"off", "checked", "hardened", "checked with ASan"};
 
 using Table = std::map<std::string, std::map<std::string, std::string>>;
-
-struct Page {
-    std::string before;
-    std::string table;
-    std::string after;
-};
-
-Page read_page() {
-    std::ifstream file(OURO_HARDENING_PAGE);
-    std::stringstream text;
-    text << file.rdbuf();
-    const std::string all = text.str();
-    const std::size_t begin = all.find(kBegin);
-    const std::size_t end = all.find(kFinish);
-    if (begin == std::string::npos || end == std::string::npos) return {};
-    const std::size_t start = begin + kBegin.size();
-    return {all.substr(0, start), all.substr(start, end - start), all.substr(end)};
-}
 
 std::vector<std::string> cells_of(const std::string& line) {
     std::vector<std::string> cells;
@@ -95,7 +75,7 @@ void produce(Table& table, const std::string& column, HardeningTier tier) {
 TEST(HardeningTable, ThePageTellsWhatIsNoticed) {
     // Where blocks are aligned to more, more bytes lie between their ends and what is watched.
     if (ouro::kDefaultAlignment != 16) GTEST_SKIP() << "the page tells of blocks that are aligned to 16";
-    const Page page = read_page();
+    const PageTable page("hardening_table_test");
     ASSERT_FALSE(page.before.empty()) << "the page lacks its two markers";
     Table table = parse(page.table);
     if (ouro::annotate::kAddressSanitizer) {
@@ -105,12 +85,7 @@ TEST(HardeningTable, ThePageTellsWhatIsNoticed) {
         produce(table, "checked", HardeningTier::checked);
         produce(table, "hardened", HardeningTier::hardened);
     }
-    const std::string wanted = render(table);
-    if (std::getenv("OURO_UPDATE_DOCS") != nullptr) {
-        std::ofstream(OURO_HARDENING_PAGE) << page.before << wanted << page.after;
-    } else {
-        EXPECT_EQ(page.table, wanted) << "run this test with OURO_UPDATE_DOCS=1 when the change is intended";
-    }
+    page.demand(render(table));
 }
 
 }  // namespace

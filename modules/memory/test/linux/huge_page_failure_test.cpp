@@ -1,7 +1,9 @@
 #include <ouro/memory/huge_page_arena.hpp>
 #include <ouro/os/fault_injection.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
 #include <cerrno>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +38,33 @@ TEST(HugePageFailure, EveryFailureIsAStatusOrADowngrade) {
             if (!fired) break;
         }
     }
+}
+
+TEST(HugePageFailure, WhatTheSystemDoesNotTakeBackIsKept) {
+    auto arena = HugePageArena::create({.max_bytes = 4 * kChunk, .chunk_bytes = kChunk});
+    ASSERT_TRUE(arena);
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(arena->allocate(kChunk));
+    arena->reset();
+    inject::fail_nth(OsCall::unmap_memory, 2, ENOMEM);
+    EXPECT_EQ(arena->trim(), 2 * kChunk);
+    EXPECT_TRUE(inject::has_fired());
+    EXPECT_EQ(arena->stats().reserved_bytes, kChunk);
+    EXPECT_EQ(arena->check(), Status::ok);
+    const auto block = arena->allocate(kChunk);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(arena->stats().reserved_bytes, kChunk);
+    arena->reset();
+    inject::fail_nth(OsCall::unmap_memory, 1, ENOMEM);
+    EXPECT_EQ(arena->trim(), 0U);
+    // The end tries again.
+    inject::fail_nth(OsCall::unmap_memory, 1, ENOMEM);
+    {
+        const HugePageArena ending = *std::move(arena);
+    }
+    EXPECT_TRUE(inject::has_fired());
+    inject::clear();
+    EXPECT_EQ(os::discard(*block).status(), Status::not_mapped);
 }
 
 TEST(HugePageFailure, AFailedInitialChunkIsToldAtCreation) {

@@ -31,9 +31,18 @@ void leave_with(std::size_t leaked_blocks) {
 TEST(LeakAtExitDeath, IsPrintedWithItsCallSites) {
     EXPECT_EXIT(leave_with(3), testing::ExitedWithCode(0),
                 "ouroboros: 3 blocks with 300 bytes were never freed\n"
-                "  3 blocks with 300 bytes of 'level', one of them at 0x[0-9a-f]+\n"
+                "  3 blocks with 300 bytes of 'level', one of them at 0x[0-9a-f]+, aligned to [0-9]+\n"
                 "  allocated at:\n    0x[0-9a-f]+");
+    EXPECT_EXIT(leave_with(1), testing::ExitedWithCode(0),
+                "ouroboros: 1 block with 100 bytes was never freed\n"
+                "  1 block with 100 bytes of 'level', at 0x[0-9a-f]+, aligned to [0-9]+\n");
     EXPECT_EXIT(leave_with(0), testing::ExitedWithCode(0), "^$");
+}
+
+// Without a symbolizer too, a report leads to the code: as addr2line takes it.
+TEST(LeakAtExitDeath, TellsTheFileAndThePlaceInIt) {
+    EXPECT_EXIT(leave_with(1), testing::ExitedWithCode(0),
+                "allocated at:\n    0x[0-9a-f]+ [^\n]*\\([^\n]*hardening_test\\+0x[0-9a-f]+\\)\n");
 }
 
 }  // namespace

@@ -27,15 +27,21 @@ void touch(const std::byte* address) {
     *reinterpret_cast<volatile unsigned char*>(const_cast<std::byte*>(address)) = 1;
 }
 
+void expect_foreign_is_caught(Partition& part, Partition& other) {
+    const auto foreign = other.allocate(100);
+    ASSERT_TRUE(foreign);
+    EXPECT_DEATH(part.deallocate(*foreign), "not of this partition");
+    EXPECT_DEATH((void)part.reallocate(*foreign, 50), "not of this partition");
+    EXPECT_DEATH((void)part.try_resize(*foreign, 50), "not of this partition");
+}
+
 TEST(PartitionDeath, BadFreesAreCaughtInEveryBuild) {
     auto set = make(PartitionGuards::none);
     Partition& part = set[0];
+    expect_foreign_is_caught(part, set[1]);
     const auto small = part.allocate(100);
     const auto large = part.allocate(100'000);
-    const auto foreign = set[1].allocate(100);
-    ASSERT_TRUE(small && large && foreign);
-    EXPECT_DEATH(part.deallocate(*foreign), "not of this partition");
-    EXPECT_DEATH((void)part.reallocate(*foreign, 50), "not of this partition");
+    ASSERT_TRUE(small && large);
     EXPECT_DEATH(part.deallocate({small->data + 16, 16}), "no block starts here");
     EXPECT_DEATH(part.deallocate({large->data + 16, 16}), "no block starts here");
     EXPECT_DEATH(part.deallocate({large->data + kSpanBytes, 16}), "no block starts here");
@@ -51,13 +57,10 @@ TEST(PartitionDeath, BadFreesAreCaughtInEveryBuild) {
 TEST(PartitionDeath, ForAnyThreadBadFreesAreCaughtAtOnceOrAtHome) {
     auto set = make(PartitionGuards::none, ThreadSafety::any_thread);
     Partition& part = set[0];
+    expect_foreign_is_caught(part, set[1]);
     const auto small = part.allocate(100);
     const auto large = part.allocate(100'000);
-    const auto foreign = set[1].allocate(100);
-    ASSERT_TRUE(small && large && foreign);
-    EXPECT_DEATH(part.deallocate(*foreign), "not of this partition");
-    EXPECT_DEATH((void)part.reallocate(*foreign, 50), "not of this partition");
-    EXPECT_DEATH((void)part.try_resize(*foreign, 50), "not of this partition");
+    ASSERT_TRUE(small && large);
     part.deallocate(*large);
     EXPECT_DEATH(part.deallocate(*large), "");
     part.deallocate(*small);

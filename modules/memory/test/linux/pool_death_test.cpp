@@ -2,6 +2,8 @@
 #include <ouro/memory/pool_allocator.hpp>
 #include <ouro/memory/two_ended_stack.hpp>
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 namespace {
@@ -26,6 +28,16 @@ TEST(PoolDeath, AnObjectThatIsGoneIsNotDestroyedAgain) {
     EXPECT_DEATH(pool->destroy(&stranger), "no such object");
     pool->destroy(*object);
     EXPECT_DEATH(pool->destroy(*object), "no such object");
+}
+
+// In every build.
+TEST(PoolDeath, ABlockOfAnotherPoolIsCaughtOnAnotherThread) {
+    auto pool = ouro::PoolAllocator::create({.block_bytes = 64, .max_blocks = 1000});
+    auto other = ouro::PoolAllocator::create({.block_bytes = 64, .max_blocks = 1000});
+    ASSERT_TRUE(pool && other);
+    const auto foreign = other->allocate_block();
+    ASSERT_TRUE(foreign);
+    EXPECT_DEATH(std::thread([&] { pool->deallocate(*foreign); }).join(), "no block of the pool");
 }
 
 #if OURO_ASSERT_LEVEL >= 2

@@ -30,4 +30,16 @@ TEST(TlsfAllocatorDeath, AForeignBlockIsCaughtAmongSeveralRegions) {
     EXPECT_DEATH((void)heap->reallocate(*foreign, 10), "not of this allocator");
 }
 
+TEST(TlsfHeapDeath, AForeignBlockIsNotResized) {
+    auto memory = TlsfAllocator::create({.max_bytes = std::size_t{4} << 20});
+    ASSERT_TRUE(memory);
+    const auto one = memory->allocate(1 << 20);
+    const auto other = memory->allocate(1 << 20);
+    ASSERT_TRUE(one && other);
+    auto heap = ouro::TlsfHeap::create_in(*one);
+    ASSERT_TRUE(heap);
+    EXPECT_DEATH((void)(*heap)->try_resize({other->data + 512, 64}, 32), "not of this heap");
+    EXPECT_DEATH((void)(*heap)->reallocate({other->data + 512, 64}, 100), "not of this heap");
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "text_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstring>
@@ -43,13 +44,14 @@ struct Hierarchy {
     const char* mount;  // below the root
     const char* limit_file;
     const char* usage_file;
+    const char* reclaimable_field;  // in /memory.stat
 };
 
 // Version 2 is mounted at the root itself, or at `unified` beside version 1's hierarchies.
 constexpr Hierarchy kHierarchies[] = {
-    {2, "", "/memory.max", "/memory.current"},
-    {2, "/unified", "/memory.max", "/memory.current"},
-    {1, "/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes"},
+    {2, "", "/memory.max", "/memory.current", "inactive_file "},
+    {2, "/unified", "/memory.max", "/memory.current", "inactive_file "},
+    {1, "/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file "},
 };
 
 // "max", or version 1's huge numbers, mean no limit.
@@ -84,6 +86,29 @@ std::string_view group_path(std::string_view membership, unsigned version) noexc
     return {};
 }
 
+struct ReclaimableField {
+    const char* key;
+    std::uint64_t bytes = 0;
+
+    bool visit(std::string_view line) noexcept {
+        if (!line.starts_with(key)) return true;
+        bytes = parse_number(text_from(line, std::string_view(key).size())).value_or(0);
+        return false;
+    }
+};
+
+// Zero where the file or the field is missing.
+std::uint64_t read_reclaimable(const char* path, const char* key) noexcept {
+    ReclaimableField field{key};
+    static_cast<void>(for_each_line(
+        path,
+        [](std::string_view line, void* context) {
+            return static_cast<ReclaimableField*>(context)->visit(line);
+        },
+        &field));
+    return field.bytes;
+}
+
 // One group's own limit and usage; not_found where the group has no such files.
 Expected<CgroupMemory> read_group(const Hierarchy& hierarchy, const Path& group) noexcept {
     Path limit_path = group;
@@ -92,11 +117,15 @@ Expected<CgroupMemory> read_group(const Hierarchy& hierarchy, const Path& group)
     const auto usage = read_number(usage_path.append(hierarchy.usage_file).c_str());
     if (!usage) return usage.status();
     if (!limit && limit.status() != Status::not_found) return limit.status();
-    return CgroupMemory{hierarchy.version, limit.value_or(kNoLimit), *usage};
+    Path statistics_path = group;
+    const std::uint64_t reclaimable =
+        read_reclaimable(statistics_path.append("/memory.stat").c_str(), hierarchy.reclaimable_field);
+    return CgroupMemory{hierarchy.version, limit.value_or(kNoLimit), *usage, std::min(reclaimable, *usage)};
 }
 
 std::uint64_t headroom_of(const CgroupMemory& group) noexcept {
-    return group.limit_bytes > group.usage_bytes ? group.limit_bytes - group.usage_bytes : 0;
+    const std::uint64_t needed = group.usage_bytes - group.reclaimable_bytes;
+    return group.limit_bytes > needed ? group.limit_bytes - needed : 0;
 }
 
 // Of the group and those around it, the one that will be full first.

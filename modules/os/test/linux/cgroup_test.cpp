@@ -54,6 +54,27 @@ TEST_F(Cgroup, Version2TakesTheGroupWithTheLeastRoom) {
     EXPECT_EQ(read()->usage_bytes, 7999000U);
 }
 
+TEST_F(Cgroup, WhatCanBeReclaimedIsToldAndCountsAsRoom) {
+    file("membership", "0::/game\n");
+    file("game/memory.max", "1000000\n");
+    file("game/memory.current", "999000\n");
+    file("game/memory.stat", "anon 99000\nfile 900000\ninactive_anon 1\ninactive_file 800000\n");
+    file("memory.max", "1000000\n");
+    file("memory.current", "500000\n");
+    const auto memory = read();
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(memory->usage_bytes, 500000U);
+    EXPECT_EQ(memory->reclaimable_bytes, 0U);
+    // More than all of it makes no sense.
+    file("memory.current", "100000\n");
+    file("game/memory.stat", "inactive_file 99999999\n");
+    file("memory.stat", "inactive_file nonsense\n");
+    EXPECT_EQ(read()->usage_bytes, 100000U);
+    file("memory.max", "max\n");
+    EXPECT_EQ(read()->usage_bytes, 999000U);
+    EXPECT_EQ(read()->reclaimable_bytes, 999000U);
+}
+
 TEST_F(Cgroup, Version2WithoutLimit) {
     file("membership", "0::/\n");
     file("memory.max", "max\n");
@@ -75,6 +96,14 @@ TEST_F(Cgroup, Version1IsReadWhereItGovernsMemory) {
 }
 
 // In a container, the path named in the list exists outside only; the mount shows the group itself.
+TEST_F(Cgroup, Version1TellsWhatCanBeReclaimedInTheWholeTree) {
+    file("membership", "4:memory:/game\n");
+    file("memory/game/memory.limit_in_bytes", "5000\n");
+    file("memory/game/memory.usage_in_bytes", "3000\n");
+    file("memory/game/memory.stat", "inactive_file 1\ntotal_inactive_file 1200\n");
+    EXPECT_EQ(read()->reclaimable_bytes, 1200U);
+}
+
 TEST_F(Cgroup, AnInvisiblePathFallsBackToTheMount) {
     file("membership", "0::/outside/only\n");
     file("memory.max", "777\n");

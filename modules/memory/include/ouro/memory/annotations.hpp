@@ -19,8 +19,9 @@
 #endif
 
 #if defined(OURO_ADDRESS_SANITIZER)
-extern "C" void __asan_poison_memory_region(const volatile void* address, std::size_t bytes) noexcept;
-extern "C" void __asan_unpoison_memory_region(const volatile void* address, std::size_t bytes) noexcept;
+// Just as <sanitizer/asan_interface.h> has them, which may be included as well.
+extern "C" void __asan_poison_memory_region(const volatile void* address, std::size_t bytes);
+extern "C" void __asan_unpoison_memory_region(const volatile void* address, std::size_t bytes);
 #endif
 
 #if defined(OURO_VALGRIND)

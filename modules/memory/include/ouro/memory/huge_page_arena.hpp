@@ -105,8 +105,8 @@ public:
     [[nodiscard]] Expected<ResourceMark> place_mark() noexcept override;
     void free_since(ResourceMark mark) noexcept override;
 
-    // Returns the chunks that hold nothing to the system; returns how many bytes that were. None under a
-    // seal.
+    // Returns the chunks that hold nothing to the system; returns how many bytes it took. What it refuses is
+    // kept for what comes next. None under a seal.
     std::size_t trim() noexcept;
 
     [[nodiscard]] Report report() const noexcept;
@@ -151,7 +151,8 @@ private:
     [[nodiscard]] Status take_chunk(std::size_t bytes) noexcept;
     void add_chunk(const os::HugeBlock& huge) noexcept;
     void move_into(std::uint32_t index) noexcept;
-    void release_chunk(const Chunk& chunk) noexcept;
+    [[nodiscard]] bool release_chunk(const Chunk& chunk) noexcept;
+    std::size_t release_from(std::uint32_t first) noexcept;
     void release_all() noexcept;
     // Brings the registry of blocks up to date.
     void publish() noexcept;

@@ -20,12 +20,15 @@ public:
         CallSites allocated_at{};
         // One of them.
         MemoryBlock block{};
+        // Of each of them; 0 where they differ.
+        std::size_t alignment = 0;
         std::size_t blocks = 0;
         std::size_t bytes = 0;
     };
 
     // What does not fit into the groups any more is counted only.
-    void add(std::string_view resource, MemoryBlock block, const CallSites& allocated_at) noexcept;
+    void add(std::string_view resource, MemoryBlock block, std::size_t alignment,
+             const CallSites& allocated_at) noexcept;
 
     [[nodiscard]] bool is_empty() const noexcept { return blocks_ == 0; }
     [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }

@@ -32,6 +32,7 @@ struct MemoryErrorReport {
     const void* address = nullptr;
     // The block it is about, as it was asked for; null when no block is known there.
     MemoryBlock block{};
+    // 0 where it is not known, or where leaked blocks from one place differ in it.
     std::size_t alignment = 0;
     // What the caller said instead, for a wrong size or alignment.
     MemoryBlock said_block{};
@@ -65,23 +66,28 @@ using MemoryErrorHandler = AfterMemoryError (*)(const MemoryErrorReport& report)
 MemoryErrorHandler set_memory_error_handler(MemoryErrorHandler handler) noexcept;
 
 // The two ready-made handlers. Leaks are printed by both and end nothing.
-AfterMemoryError print_and_abort(const MemoryErrorReport& report);
-AfterMemoryError print_and_resume(const MemoryErrorReport& report);
+[[gnu::cold]] AfterMemoryError print_and_abort(const MemoryErrorReport& report);
+[[gnu::cold]] AfterMemoryError print_and_resume(const MemoryErrorReport& report);
 
 // Several lines to standard error: what happened, the block, and the call sites.
-void print_memory_error(const MemoryErrorReport& report) noexcept;
+[[gnu::cold]] void print_memory_error(const MemoryErrorReport& report) noexcept;
 
 // Calls the handler, and aborts when it says so.
-void report_memory_error(const MemoryErrorReport& report) noexcept;
+[[gnu::cold]] void report_memory_error(const MemoryErrorReport& report) noexcept;
 
 // Writes what is at a code address into `text`, closed by a zero byte: "function (file:line)".
 using CallSiteDescriber = void (*)(const void* address, std::span<char> text);
 
-// Names the call sites in printed reports; null, the default, leaves plain addresses.
-// symbolized_reports.hpp has one.
+// The describer that is there from the beginning: the function, where the file that holds the code tells its
+// name, and the place in that file, as addr2line takes it: "main+0x1b (/usr/bin/game+0x11ab)". Writes nothing
+// where there is no code, and in wasm32. It takes no memory.
+void locate_call_site(const void* address, std::span<char> text);
+
+// Names the call sites in printed reports; null leaves plain addresses. symbolized_reports.hpp has one that
+// knows lines.
 CallSiteDescriber set_call_site_describer(CallSiteDescriber describer) noexcept;
 
 // One line a frame to standard error, as print_memory_error does it.
-void print_call_sites(std::string_view title, const CallSites& sites) noexcept;
+[[gnu::cold]] void print_call_sites(std::string_view title, const CallSites& sites) noexcept;
 
 }  // namespace ouro

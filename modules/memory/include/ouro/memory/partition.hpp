@@ -53,8 +53,10 @@ struct PartitionOptions {
 // - Freeing a block of another partition asserts at once. One that is freed twice goes through the caches of
 //   threads first, and asserts when it comes home: when a cache overflows, its thread ends or trim() empties
 //   it. Until then it may be handed out twice. An address in the middle of a block is not noticed.
-// - The caches of threads lie in spans of the partition, and blocks freed by other threads than their own are
-//   linked through their bytes on the way home: stray writes can reach both. The rest lies elsewhere.
+// - The caches of threads lie in spans of the partition, and so does what they tell each other about blocks
+// on
+//   the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes can
+//   reach all of it. The rest lies elsewhere.
 // - Memory that goes back is taken from behind its addresses, which then read zero and do not fault;
 //   committed_bytes are those of addresses that ever had memory.
 // - When its addresses are used up, spans that threads keep empty for other sizes serve only after trim().

@@ -70,7 +70,8 @@ public:
         OURO_DEBUG_ASSERT(is_owner(), "only the owner's thread allocates from a pool");
         return core_.take();
     }
-    // Requires: a block of this pool that is in use.
+    // Requires: a block of this pool that is in use. Without asserts, one of another pool is noticed on other
+    // threads at once, and on the owner's by check() only.
     void deallocate_block(void* block) noexcept {
         if (is_owner()) [[likely]]
             return core_.give_back(static_cast<std::byte*>(block));

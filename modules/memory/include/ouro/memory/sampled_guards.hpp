@@ -100,8 +100,9 @@ public:
     // meanwhile, not free.
     [[nodiscard]] Status check() const noexcept;
 
-    // Calls visit(context, block, call sites) for each live block; as for check().
-    using Visit = void (*)(void* context, MemoryBlock block, const CallSites& allocated_at);
+    // Calls visit(context, block, alignment, call sites) for each live block; as for check().
+    using Visit = void (*)(void* context, MemoryBlock block, std::size_t alignment,
+                           const CallSites& allocated_at);
     void visit_live(Visit visit, void* context) const noexcept;
 
     struct State;

@@ -40,11 +40,13 @@ public:
     // max_bytes has no room for anything.
     [[nodiscard]] static Expected<SmallObjectAllocator> create(const Options& options) noexcept;
     // In one block of another resource, which must live longer: no other memory is ever used.
-    [[nodiscard]] static Expected<SmallObjectAllocator> create_on(
-        MemoryResource& upstream, std::size_t bytes, const char* name = "small objects") noexcept;
+    [[nodiscard]] static Expected<SmallObjectAllocator> create_on(MemoryResource& upstream, std::size_t bytes,
+                                                                  const char* name = "small objects",
+                                                                  Tag tag = {}) noexcept;
     // In a region of the caller, which must stay: no other memory is ever used.
-    [[nodiscard]] static Expected<SmallObjectAllocator> create_in(
-        MemoryBlock region, const char* name = "small objects") noexcept;
+    [[nodiscard]] static Expected<SmallObjectAllocator> create_in(MemoryBlock region,
+                                                                  const char* name = "small objects",
+                                                                  Tag tag = {}) noexcept;
 
     SmallObjectAllocator(SmallObjectAllocator&& other) noexcept;
     SmallObjectAllocator& operator=(SmallObjectAllocator&& other) noexcept;
@@ -64,6 +66,8 @@ public:
         return allocate_slow(size, alignment);
     }
 
+    // Requires: a block of this heap, with its size and alignment; or null. Without asserts, a small one of
+    // another heap is noticed by check(), and else not for certain; a large one at once.
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         note_freed(block, alignment);
         if (block.size - 1 < detail::kLargestClassBytes && is_plain(alignment)) [[likely]] {

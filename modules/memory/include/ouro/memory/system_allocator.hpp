@@ -26,8 +26,8 @@ public:
         Tag tag = {};
         // The most that can be live at once, in rounded sizes.
         std::size_t max_bytes = ~std::size_t{0};
-        // How much freed memory is kept at most; 0 for none. What is freed under a seal is kept beyond that,
-        // until it is used again or trim gives it back.
+        // How much freed memory is kept at most; 0 for none. What is freed under a seal, or what the system
+        // would not take back, is kept beyond that until it is used again or trim gives it back.
         std::size_t cache_bytes = std::size_t{16} << 20;
     };
 
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] Expected<MemoryBlock> try_resize(
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
-    // Gives the kept ranges back now; returns their bytes. None under a seal.
+    // Gives the kept ranges back now; returns how many bytes the system took. None under a seal.
     std::size_t trim() noexcept;
 
     // How large a block of so many bytes is: the same for every size from what was asked to what was given.
@@ -72,9 +72,10 @@ public:
 private:
     static constexpr std::size_t kMaxCached = 16;
 
-    // What is freed under a seal stays, however much that is: noted in the freed pages themselves.
-    struct SealedRange {
-        SealedRange* next;
+    // What is freed under a seal stays, however much that is, and so does what the system would not take
+    // back: noted in the freed pages themselves.
+    struct HeldRange {
+        HeldRange* next;
         std::size_t bytes;
     };
 
@@ -84,19 +85,19 @@ private:
         std::size_t peak_bytes = 0;
         std::size_t live_blocks = 0;
         std::size_t cached_bytes = 0;
-        std::size_t sealed_bytes = 0;
-        // What the system would not take back.
-        std::size_t stranded_bytes = 0;
+        std::size_t held_back_bytes = 0;
+        // Addresses that the system gave no memory for, and would not take back either: lost.
+        std::size_t lost_bytes = 0;
         std::uint64_t allocations = 0;
         std::uint64_t failures = 0;
         std::size_t cached = 0;
         // In no order.
-        SealedRange* sealed = nullptr;
+        HeldRange* held_back = nullptr;
         // The oldest first.
         std::array<MemoryBlock, kMaxCached> cache{};
 
         [[nodiscard]] std::size_t held_bytes() const noexcept {
-            return live_bytes + cached_bytes + sealed_bytes;
+            return live_bytes + cached_bytes + held_back_bytes;
         }
     };
 
@@ -108,10 +109,11 @@ private:
     [[nodiscard]] MemoryBlock remove_cached(std::size_t index) noexcept;
     [[nodiscard]] bool is_cached(MemoryBlock range) const noexcept;
     [[nodiscard]] bool keep(MemoryBlock range) noexcept;
-    void keep_sealed(MemoryBlock range) noexcept;
-    [[nodiscard]] MemoryBlock take_sealed(std::size_t bytes, std::size_t alignment) noexcept;
+    void hold_back(MemoryBlock range) noexcept;
+    [[nodiscard]] MemoryBlock take_held_back(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] Expected<MemoryBlock> map_range(std::size_t bytes, std::size_t alignment) noexcept;
-    void release_range(MemoryBlock range) noexcept;
+    std::size_t release_range(MemoryBlock range) noexcept;
+    void release_unused(MemoryBlock range) noexcept;
     [[nodiscard]] Expected<MemoryBlock> finish(Expected<MemoryBlock> range, std::size_t bytes) noexcept;
     [[nodiscard]] Expected<MemoryBlock> fail(Status status) noexcept;
     [[nodiscard]] Status change_in_place(MemoryBlock range, std::size_t new_bytes) noexcept;

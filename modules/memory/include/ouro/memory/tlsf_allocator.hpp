@@ -67,6 +67,8 @@ public:
         return allocate_anywhere(size, alignment);
     }
 
+    // Requires: a block of this allocator that is in use; or null. Without asserts, one of another allocator
+    // is noticed at once where there are several regions, and else by check() only.
     void deallocate(MemoryBlock block,
                     [[maybe_unused]] std::size_t alignment = kDefaultAlignment) noexcept override {
         if (region_count_ == 1) [[likely]] {

@@ -6,6 +6,7 @@
 #include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/detail/sampling.hpp>
+#include <ouro/observe/detail/slow_path_timer.hpp>
 #include <ouro/observe/observing.hpp>
 #include <ouro/observe/tag_scope.hpp>
 
@@ -34,44 +35,38 @@ public:
     // To the thread's current tag. The resource must live longer.
     explicit ChargedAllocator(Upstream& upstream) noexcept : upstream_(&upstream) {}
     // To this tag. Requires: a registered one (assert).
-    ChargedAllocator(Upstream& upstream, Tag tag) noexcept
-        : upstream_(&upstream), trailer_(tag), has_tag_(true) {
+    ChargedAllocator(Upstream& upstream, Tag tag) noexcept : upstream_(&upstream), tag_(tag), has_tag_(true) {
         OURO_ASSERT(tag.id() < tag_count(), "the tag was not registered");
     }
 
     // Fails as the resource below, and before asking it with budget_exceeded or rate_limited.
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
-        detail::BlockTrailer trailer = has_tag_ ? trailer_ : detail::t_current_trailer;
-        const Tag tag = trailer.tag();
-        Status status = check_allocation(size, alignment);
-        if (status == Status::ok) [[likely]]
-            status = detail::charge(tag, size);
-        if (status != Status::ok) [[unlikely]]
-            return refuse(tag, status, size, alignment);
+        const detail::ChargedTag tag = tag_in_force();
+        if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
+            return refuse(tag.trailer.tag(), status, size, alignment);
+        const detail::Charge charge = detail::charge_credit(tag, size);
+        if (!charge.is_plain() || has_observers()) [[unlikely]]
+            return allocate_specially(charge, tag.trailer.tag(), size, alignment);
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) [[unlikely]]
-            return give_up(tag, given.status(), size, alignment);
+            return give_up(tag.trailer.tag(), given.status(), size, alignment);
         const MemoryBlock block{given->data, size};
-        if (detail::is_sample_due(size)) [[unlikely]]
-            trailer = detail::sample_allocation(block, trailer, size);
-        detail::write_trailer(block, trailer);
-        if (has_observers()) [[unlikely]]
-            announce(&MemoryObserver::on_allocate, tag, block, alignment);
+        detail::write_trailer(block, tag.trailer);
         return block;
     }
 
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         if (block.is_null()) [[unlikely]]
             return;
-        const detail::BlockTrailer trailer = detail::read_trailer(block);
-        if (has_observers()) [[unlikely]]
-            announce(&MemoryObserver::on_deallocate, trailer.tag(), block, alignment);
-        if (trailer.is_sampled()) [[unlikely]]
-            detail::forget_sample(block.data);
+        // Most blocks are of the tag that is current. To guess it, instead of reading it off the block, lets
+        // the processor go on before the block's memory is there.
+        const detail::ChargedTag guess = tag_in_force();
+        if (detail::load_trailer(block) != guess.trailer || has_observers()) [[unlikely]]
+            return deallocate_specially(block, alignment);
         upstream_->deallocate(detail::whole_block(block), alignment);
         // Only now is there room for others within the budget.
-        detail::refund(trailer.tag(), block.size);
+        detail::refund(guess, block.size);
     }
 
     // A block keeps its tag. While it moves, its bytes count once.
@@ -96,37 +91,73 @@ public:
     [[nodiscard]] Upstream& upstream() const noexcept { return *upstream_; }
 
 private:
+    [[nodiscard]] detail::ChargedTag tag_in_force() const noexcept {
+        detail::ChargedTag tag = detail::t_current_tag;
+        if (has_tag_) tag = tag_;
+        return tag;
+    }
+
     template <auto kFunction>
     [[nodiscard]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
                                                std::size_t alignment) noexcept {
-        detail::BlockTrailer trailer = detail::read_trailer(block);
+        const auto trailer = detail::read_trailer(block);
         const Tag tag = trailer.tag();
         const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
         Status status = check_allocation(new_size, alignment);
-        if (status == Status::ok && growth != 0) status = detail::charge(tag, growth, 0);
+        if (status == Status::ok && growth != 0) status = detail::charge_growth(tag, growth);
         if (status != Status::ok) return refuse(tag, status, new_size, alignment, block);
         const auto given = (upstream_->*kFunction)(detail::whole_block(block),
                                                    new_size + sizeof(detail::BlockTrailer), alignment);
         if (!given) {
-            if (growth != 0) detail::uncharge(tag, growth, 0);
+            if (growth != 0) detail::uncharge_growth(tag, growth);
             return given.status();
         }
-        if (new_size < block.size) detail::refund(tag, block.size - new_size, 0);
+        if (new_size < block.size) detail::refund_shrinkage(tag, block.size - new_size);
         const MemoryBlock changed{given->data, new_size};
-        if (trailer.is_sampled()) {
+        bool is_sampled = trailer.is_sampled();
+        if (is_sampled) {
             detail::move_sample(block.data, changed);
         } else if (growth != 0 && detail::is_sample_due(growth)) {
-            trailer = detail::sample_allocation(changed, trailer, growth);
+            is_sampled = detail::sample_allocation(changed, tag, growth);
         }
-        detail::write_trailer(changed, trailer);
+        detail::write_trailer(changed, detail::BlockTrailer(tag, is_sampled));
         if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
         return changed;
     }
 
+    // Without credit: worth the time of measuring how long it takes.
+    [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> allocate_specially(detail::Charge charge, Tag tag,
+                                                                          std::size_t size,
+                                                                          std::size_t alignment) noexcept {
+        if (!charge.is_deferred()) return take_special(charge.is_sampled(), tag, size, alignment);
+        const detail::SlowPathTimer timer;
+        const Status status = detail::charge_slow(tag, size);
+        if (status != Status::ok) return refuse(tag, status, size, alignment);
+        return take_special(detail::is_sample_due(size), tag, size, alignment);
+    }
+    // For what the profiler wants to see, and for everything while somebody observes.
+    [[nodiscard]] Expected<MemoryBlock> take_special(bool is_sample, Tag tag, std::size_t size,
+                                                     std::size_t alignment) noexcept {
+        const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
+        if (!given) return give_up(tag, given.status(), size, alignment);
+        const MemoryBlock block{given->data, size};
+        const bool is_sampled = is_sample && detail::sample_allocation(block, tag, size);
+        detail::write_trailer(block, detail::BlockTrailer(tag, is_sampled));
+        announce(&MemoryObserver::on_allocate, tag, block, alignment);
+        return block;
+    }
+    // Blocks of other tags, those that the profiler saw, and everything while somebody observes.
+    [[gnu::noinline]] void deallocate_specially(MemoryBlock block, std::size_t alignment) noexcept {
+        const auto trailer = detail::read_trailer(block);
+        if (has_observers()) announce(&MemoryObserver::on_deallocate, trailer.tag(), block, alignment);
+        if (trailer.is_sampled()) detail::forget_sample(block.data);
+        upstream_->deallocate(detail::whole_block(block), alignment);
+        detail::refund(detail::ChargedTag(trailer.tag()), block.size);
+    }
     // Memory was charged for and could not be had.
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> give_up(Tag tag, Status status, std::size_t size,
                                                                std::size_t alignment) noexcept {
-        detail::uncharge(tag, size, 1);
+        detail::uncharge(tag, size);
         detail::count_failure(tag, status);
         return refuse(tag, status, size, alignment);
     }
@@ -141,8 +172,8 @@ private:
                                             .alignment = alignment});
         return status;
     }
-    [[gnu::cold, gnu::noinline]] void announce(detail::EventCall call, Tag tag, MemoryBlock block,
-                                               std::size_t alignment, MemoryBlock old_block = {}) noexcept {
+    [[gnu::cold]] void announce(detail::EventCall call, Tag tag, MemoryBlock block, std::size_t alignment,
+                                MemoryBlock old_block = {}) noexcept {
         raise(call, {.resource = this,
                      .tag = tag,
                      .block = block,
@@ -152,7 +183,7 @@ private:
     }
 
     Upstream* upstream_;
-    detail::BlockTrailer trailer_;
+    detail::ChargedTag tag_;
     bool has_tag_ = false;
 };
 

@@ -16,9 +16,10 @@ enum class ObserveEventKind : std::uint8_t {
     soft_budget_passed = 1,
     // A request was refused: by a hard budget, or by a rate limit.
     request_refused = 2,
-    // The pressure became level `level`, up or down.
+    // The pressure became level `level`, up or down: so many bytes of the limit that gives the reason.
     pressure_changed = 3,
-    // A handler has run: `bytes` is what it freed.
+    // A handler has run, asked as for level `level`: `bytes` is what was seen to become free, `limit_bytes`
+    // what was wanted.
     pressure_handled = 4,
     // A tag's use was at its highest, by more than the profiler's threshold.
     new_peak = 5,

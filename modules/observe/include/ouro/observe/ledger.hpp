@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 // The account of every tag of the process: what is in use under it, on all threads together. ChargedAllocator
 // keeps it; these functions read it, from any thread and at any time.
@@ -32,6 +33,19 @@ struct TagUse {
 
 // Of the tag alone. The peak is that of the tag with those below it.
 [[nodiscard]] TagUse own_use_of(Tag tag) noexcept;
+
+// The use of every tag, with all below it: calls visit(context, tag, use) in the order of their ids, and
+// returns how many there are. Much cheaper than to ask for one after the other.
+using UseVisit = void (*)(void* context, Tag tag, const TagUse& use);
+std::size_t visit_uses(UseVisit visit, void* context) noexcept;
+template <class Visit>
+std::size_t visit_uses(Visit&& visit) noexcept {
+    return visit_uses(
+        [](void* context, Tag tag, const TagUse& use) {
+            (*static_cast<std::remove_reference_t<Visit>*>(context))(tag, use);
+        },
+        &visit);
+}
 
 // Of the tag alone, by reason.
 [[nodiscard]] std::uint64_t failures_of(Tag tag, Status status) noexcept;

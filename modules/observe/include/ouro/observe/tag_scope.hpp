@@ -2,19 +2,18 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/memory/tag.hpp>
-#include <ouro/observe/detail/block_trailer.hpp>
+#include <ouro/observe/detail/ledger_paths.hpp>
 
 namespace ouro {
 namespace detail {
 
-// Kept as what is written behind each block.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local BlockTrailer t_current_trailer;
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local ChargedTag t_current_tag;
 
 }  // namespace detail
 
 // What this thread's allocations are for now: untagged outside of every scope.
 [[nodiscard]] inline Tag current_tag() noexcept {
-    return detail::t_current_trailer.tag();
+    return detail::t_current_tag.trailer.tag();
 }
 
 // From here to the end of the scope, what this thread allocates from a ChargedAllocator without a tag of its
@@ -25,16 +24,16 @@ namespace detail {
 class TagScope {
 public:
     // Requires: a registered tag (assert).
-    explicit TagScope(Tag tag) noexcept : before_(detail::t_current_trailer) {
+    explicit TagScope(Tag tag) noexcept : before_(detail::t_current_tag) {
         OURO_ASSERT(tag.id() < tag_count(), "the tag was not registered");
-        detail::t_current_trailer = detail::BlockTrailer(tag);
+        detail::t_current_tag = detail::ChargedTag(tag);
     }
-    ~TagScope() { detail::t_current_trailer = before_; }
+    ~TagScope() { detail::t_current_tag = before_; }
     TagScope(const TagScope&) = delete;
     TagScope& operator=(const TagScope&) = delete;
 
 private:
-    detail::BlockTrailer before_;
+    detail::ChargedTag before_;
 };
 
 }  // namespace ouro

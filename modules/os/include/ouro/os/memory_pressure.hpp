@@ -21,10 +21,13 @@ inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 struct CgroupMemory {
     // 2 or 1.
     unsigned version = 0;
-    // Both of one group: of the process's own and those around it, the one with the least room left. Without
-    // any limit, kNoLimit and what its own group uses.
+    // All of one group: of the process's own and those around it, the one with the least room left, where
+    // what can be reclaimed counts as room. Without any limit, kNoLimit and what its own group uses.
     std::uint64_t limit_bytes = kNoLimit;
     std::uint64_t usage_bytes = 0;
+    // The part of the usage that is contents of files nobody has asked for lately: the kernel drops them
+    // before anything else. Zero where it does not tell.
+    std::uint64_t reclaimable_bytes = 0;
 };
 
 // What the process's control group allows and uses; version 2 where it governs memory, else version 1. Fails

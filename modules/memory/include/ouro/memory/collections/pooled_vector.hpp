@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/allocator.hpp>
+#include <ouro/memory/collections/relocation.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -16,7 +17,8 @@ namespace ouro {
 
 // A vector on an allocator. What needs memory returns a Status or an Expected and changes nothing when it
 // fails; capacity stays until shrink_to_fit() or release(), so that a vector refilled every frame allocates
-// once. Elements of trivially copyable types grow by reallocate, in place where the resource can.
+// once. Elements that may be relocated as bytes (relocation.hpp) grow by reallocate, in place where the
+// resource can.
 //
 //     PooledVector<Contact> contacts(allocator);
 //     if (!contacts.push_back(contact)) return drop_it();
@@ -234,7 +236,7 @@ public:
     }
 
 private:
-    static constexpr bool kMovesAsBytes = std::is_trivially_copyable_v<T>;
+    static constexpr bool kCopiesAsBytes = std::is_trivially_copyable_v<T>;
     // A first block smaller than a cache line would only be outgrown at once.
     static constexpr std::size_t kFirstCapacity = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
 
@@ -266,9 +268,13 @@ private:
         limit_ = begin_ + block.size / sizeof(T);
     }
 
-    // In one pass and with pointers that are known not to overlap, so that the compiler sees that what was
-    // moved from needs no more work.
+    // As bytes, or in one pass and with pointers that are known not to overlap, so that the compiler sees
+    // that what was moved from needs no more work.
     static void relocate(T* __restrict from, std::size_t count, T* __restrict to) noexcept {
+        if constexpr (kRelocatesAsBytes<T>) {
+            if (count != 0) std::memcpy(static_cast<void*>(to), from, count * sizeof(T));
+            return;
+        }
         for (std::size_t i = 0; i < count; ++i) {
             std::construct_at(to + i, std::move(from[i]));
             std::destroy_at(from + i);
@@ -286,7 +292,7 @@ private:
         if (count > kMaxSize) return Status::size_overflow;
         const std::size_t bytes = count * sizeof(T);
         const std::size_t old_size = size();
-        if constexpr (kMovesAsBytes) {
+        if constexpr (kRelocatesAsBytes<T>) {
             const auto changed = allocator_.reallocate(block(), bytes, alignof(T));
             if (!changed) return changed.status();
             adopt(*changed, old_size);
@@ -303,9 +309,8 @@ private:
         return std::max({needed, doubled, kFirstCapacity});
     }
 
-    // Where there is no room to double, there may still be room for what is needed.
-    // After a refusal. Not what is needed at once, as the next elements would have to grow again and again;
-    // in the end just that.
+    // After a refusal: where there is no room to double, there may still be room for less. Not what is needed
+    // at once, as the next elements would have to grow again and again; in the end just that.
     [[nodiscard]] static std::size_t more_modest(std::size_t wanted, std::size_t needed) noexcept {
         constexpr std::size_t kLeastBytes = 256;
         const std::size_t more = (wanted - needed) / 4;
@@ -327,7 +332,7 @@ private:
     // Of a full vector.
     template <class... Args>
     [[nodiscard]] Expected<T*> emplace_back_growing(Args&&... args) noexcept {
-        if constexpr (kMovesAsBytes) {
+        if constexpr (kCopiesAsBytes) {
             return emplace_back_bytes(std::forward<Args>(args)...);
         } else {
             // Neither the vector nor the arguments are shown to the functions that are called: a loop around

@@ -8,6 +8,7 @@
 #include <ouro/memory/detail/unit_map.hpp>
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -52,12 +53,28 @@ public:
     [[nodiscard]] std::byte* address_of(const Slab& slab) const noexcept {
         return units_.address_of(static_cast<std::size_t>(&slab - slabs_));
     }
+    // Whether blocks of the class that have bits in a word are out of their slab.
+    [[nodiscard]] bool are_out(unsigned size_class, std::size_t word, std::uint64_t blocks) const noexcept;
     // Requires: units().owns(block).
     [[nodiscard]] Slab& slab_of(const void* block) const noexcept {
         Slab* const slab = slabs_ + units_.unit_of(block);
         return *(slab - slab->units_back);
     }
     [[nodiscard]] SlabBitmap& bitmap_of(const Slab& slab) const noexcept { return bitmaps_[&slab - slabs_]; }
+    // The words of all bitmaps have numbers: that of a slab's first word, the slab of a word, and the block
+    // of the lowest of some bits in a word.
+    [[nodiscard]] std::size_t first_word_of(const Slab& slab) const noexcept {
+        return static_cast<std::size_t>(&slab - slabs_) * SlabBitmap::kWords;
+    }
+    [[nodiscard]] Slab& slab_of_word(std::size_t word) const noexcept {
+        return slabs_[word / SlabBitmap::kWords];
+    }
+    [[nodiscard]] std::byte* block_at(unsigned size_class, std::size_t word,
+                                      std::uint64_t bits) const noexcept {
+        const std::size_t index =
+            word % SlabBitmap::kWords * 64 + static_cast<unsigned>(std::countr_zero(bits));
+        return units_.address_of(word / SlabBitmap::kWords) + index * kClassBytes[size_class];
+    }
     // Requires: units().owns(address). `none` for what is not usable yet.
     [[nodiscard]] UnitKind kind_of(const void* address) const noexcept {
         const std::size_t unit = units_.unit_of(address);
@@ -155,6 +172,7 @@ private:
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
+    [[nodiscard]] Status check_queues() const noexcept;
 
     UnitMap units_;
     Slab* slabs_;

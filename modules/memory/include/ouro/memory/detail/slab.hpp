@@ -34,6 +34,8 @@ struct alignas(64) Slab {
     // How many units before this one the slab begins.
     std::uint8_t units_back;
     bool is_listed;
+    // Other threads have freed blocks of it.
+    bool is_freed_elsewhere;
 
     [[nodiscard]] bool has_blocks() const noexcept { return returned != 0 || first_fresh < capacity; }
     [[nodiscard]] bool has_few() const noexcept { return capacity <= 64; }
@@ -43,8 +45,9 @@ struct alignas(64) Slab {
 // blocks too, so that free memory is not touched, and a block that comes back twice is noticed.
 struct SlabBitmap {
     static constexpr std::uint32_t kBlocks = 4096;
+    static constexpr std::uint32_t kWords = kBlocks / 64;
 
-    std::uint64_t words[kBlocks / 64];
+    std::uint64_t words[kWords];
 };
 
 // What a unit is used for: a class of blocks is its number plus one.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/expected.hpp>
+#include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
 
 #include <atomic>
@@ -16,8 +17,8 @@ class HeapCore;
 // they come from. Popping and pushing touch nothing that another thread writes.
 //
 // A block that is freed goes to the cache of the thread that frees it, wherever it came from. When a cache
-// overflows, its older half goes home: to the slabs of this heap, or in one chain to the queue of the heap
-// that owns the slab, which takes the whole queue when it next needs blocks.
+// overflows, its older half goes home: to the slabs of this heap, or in parcels to the queue of the heap that
+// owns the slab, which takes the whole queue when it next needs blocks.
 //
 // Another thread may take the heap over for a moment, to empty an idle cache. For that the owner shows when
 // it is inside (an odd sequence number, stored without a fence), and whoever comes makes every cache look
@@ -26,15 +27,19 @@ class ThreadHeap {
 public:
     enum class State : std::uint32_t { owned, orphan, held };
 
-    // The bytes of a heap whose caches are smaller than usual by a power of two; its slots lie behind it.
+    // The bytes of a heap whose caches are smaller than usual by a power of two; its parcels and slots lie
+    // behind it.
     [[nodiscard]] static constexpr std::size_t bytes_with(unsigned cache_shift) noexcept {
-        return sizeof(ThreadHeap) + (kSlotOffsets[kClassCount] >> cache_shift) * sizeof(void*);
+        return sizeof(ThreadHeap) + kParcels * sizeof(Parcel) +
+               (kSlotOffsets[kClassCount] >> cache_shift) * sizeof(void*);
     }
     // Requires: room for bytes_with(cache_shift), cache_shift <= kMostCacheShift.
     ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept;
 
     // Every class keeps a slot.
     static constexpr unsigned kMostCacheShift = 3;
+    // How many may be on their way from here at a time.
+    static constexpr unsigned kParcels = 8;
 
     // A block of the class from the cache, or null when it is empty.
     [[nodiscard]] void* pop(unsigned size_class) noexcept {
@@ -88,6 +93,7 @@ public:
 
     // Puts free blocks of one class, one at least, into this heap's queue.
     void receive(unsigned size_class, BlockChain& chain) noexcept;
+    void receive(unsigned size_class, Parcel& parcel, std::uint32_t blocks) noexcept;
 
     // Of slabs without any block out.
     [[nodiscard]] std::size_t empty_slab_bytes() const noexcept {
@@ -104,6 +110,9 @@ public:
         return sequence_.load(std::memory_order_relaxed) / 2;
     }
     [[nodiscard]] Status check() const noexcept;
+    // The same for what is on its way home to this heap; counts the parcels in the queues, and those that
+    // this heap has under way. Requires: no thread was lost inside a heap by a fork.
+    [[nodiscard]] Status check_queues(std::size_t& received, std::size_t& sent) const noexcept;
 
     std::atomic<State> state = State::owned;
     std::atomic<std::uint64_t> thread_id;
@@ -121,7 +130,7 @@ private:
         Slab* slabs;
     };
 
-    // Chains on their way to other heaps.
+    // Blocks on their way to other heaps.
     class Mail;
 
     [[nodiscard]] std::uint64_t enter_fast() noexcept {
@@ -134,7 +143,12 @@ private:
     void leave() noexcept;
     [[nodiscard]] bool wait_until_outside() const noexcept;
 
-    [[nodiscard]] void** slots(unsigned size_class) const noexcept;
+    [[nodiscard]] Parcel* parcels() const noexcept {
+        return reinterpret_cast<Parcel*>(const_cast<ThreadHeap*>(this) + 1);
+    }
+    [[nodiscard]] void** slots(unsigned size_class) const noexcept {
+        return reinterpret_cast<void**>(parcels() + kParcels) + (kSlotOffsets[size_class] >> cache_shift_);
+    }
     [[nodiscard]] std::uint32_t capacity(unsigned size_class) const noexcept {
         return (kSlotOffsets[size_class + 1] >> cache_shift_) - (kSlotOffsets[size_class] >> cache_shift_);
     }
@@ -146,14 +160,25 @@ private:
     void fill_from_slabs(unsigned size_class) noexcept;
     [[nodiscard]] static void** take_bits(std::uint64_t& bits, std::byte* first, std::size_t size,
                                           void** bottom, void** slot) noexcept;
+    [[nodiscard]] static unsigned word_to_take(const Slab& slab) noexcept;
     [[nodiscard]] void** take_from_slab(Slab& slab, void** bottom, void** slot) noexcept;
     [[nodiscard]] Status find_slab(unsigned size_class) noexcept;
     void overflow(unsigned size_class) noexcept;
     bool flush(unsigned size_class, std::uint32_t count) noexcept;
     void collect_queue(unsigned size_class) noexcept;
 
-    [[gnu::always_inline]] bool send_home(unsigned size_class, void* block, Mail& mail) noexcept;
-    [[gnu::always_inline]] void return_to_slab(Slab& slab, const void* block) noexcept;
+    // One that is nowhere now, or null.
+    [[nodiscard]] Parcel* take_parcel() noexcept;
+    void open_parcels(unsigned size_class, Mail& mail) noexcept;
+
+    struct Neighbours;
+    template <bool kIsOurs>
+    [[nodiscard]] static std::uint64_t gather(const Neighbours& neighbours, void**& next,
+                                              void** end) noexcept;
+    // Blocks of one class, to the slabs they are from. True when some of them were from here.
+    bool send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept;
+    [[gnu::always_inline]] void return_to_slab(Slab& slab, std::size_t word, std::uint64_t blocks,
+                                               std::uint32_t count) noexcept;
     void keep_or_give_up(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
     void list(Slab& slab) noexcept;
@@ -165,13 +190,22 @@ private:
     std::atomic<bool> revoked_ = false;
     std::uint32_t limits_[kClassCount] = {};
     unsigned cache_shift_;
+    unsigned next_parcel_ = 0;
     // Units of slabs without any block out, kept for the next need.
     std::atomic<std::size_t> empty_units_ = 0;
 
     // Written by other threads.
     struct Queue {
+        std::atomic<Parcel*> parcels = nullptr;
+        // Bundles of a chain.
         std::atomic<void*> first = nullptr;
+        // In both.
         std::atomic<std::uint32_t> blocks = 0;
+
+        [[nodiscard]] bool is_empty() const noexcept {
+            return parcels.load(std::memory_order_relaxed) == nullptr &&
+                   first.load(std::memory_order_relaxed) == nullptr;
+        }
     };
     alignas(64) Queue queue_[kClassCount];
 };

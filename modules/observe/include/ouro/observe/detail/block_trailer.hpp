@@ -8,32 +8,43 @@
 #include <cstdint>
 #include <cstring>
 
-// The four bytes behind a charged block: its tag, and a check that a write beyond the end would change.
+// The four bytes behind a charged block: its tag, in a form that a write beyond the end would spoil.
 namespace ouro::detail {
 
 class BlockTrailer {
 public:
     constexpr BlockTrailer() noexcept = default;
     constexpr explicit BlockTrailer(Tag tag, bool is_sampled = false) noexcept
-        : word_(with_check(tag.id() | (is_sampled ? kSampledBit : 0U))) {}
+        : word_((tag.id() | (is_sampled ? kSampledBit : 0U)) * kFactor) {}
 
-    [[nodiscard]] constexpr Tag tag() const noexcept {
-        return Tag::from_id(static_cast<std::uint16_t>(word_ & (kSampledBit - 1)));
-    }
-    [[nodiscard]] constexpr bool is_sampled() const noexcept { return (word_ & kSampledBit) != 0; }
-    [[nodiscard]] constexpr bool is_sound() const noexcept { return word_ == with_check(word_ & 0xffffU); }
-    [[nodiscard]] constexpr BlockTrailer sampled() const noexcept { return BlockTrailer(tag(), true); }
+    // What the bytes mean. Of all words, one in 65,536 has a meaning.
+    class Meaning {
+    public:
+        [[nodiscard]] constexpr bool is_sound() const noexcept { return number_ < 2 * kSampledBit; }
+        [[nodiscard]] constexpr bool is_sampled() const noexcept { return (number_ & kSampledBit) != 0; }
+        [[nodiscard]] constexpr Tag tag() const noexcept {
+            return Tag::from_id(static_cast<std::uint16_t>(number_ & (kSampledBit - 1)));
+        }
+
+    private:
+        friend class BlockTrailer;
+        constexpr explicit Meaning(std::uint32_t number) noexcept : number_(number) {}
+        std::uint32_t number_;
+    };
+    [[nodiscard]] constexpr Meaning meaning() const noexcept { return Meaning(word_ * kInverse); }
+    [[nodiscard]] constexpr Tag tag() const noexcept { return meaning().tag(); }
+    friend constexpr bool operator==(BlockTrailer, BlockTrailer) noexcept = default;
 
 private:
     static constexpr std::uint32_t kSampledBit = 0x8000;
     static_assert(kMaxTags <= kSampledBit);
-    static constexpr std::uint32_t kCheckBits = 0x5a3c;
+    // Odd, so that there is a number that undoes it.
+    static constexpr std::uint32_t kFactor = 0x9e3779b1;
+    static constexpr std::uint32_t kInverse = 0xe8b2f51;
 
-    [[nodiscard]] static constexpr std::uint32_t with_check(std::uint32_t kind) noexcept {
-        return kind | (kind ^ kCheckBits) << 16;
-    }
+    static_assert(static_cast<std::uint32_t>(std::uint64_t{kFactor} * kInverse) == 1);
 
-    std::uint32_t word_ = with_check(0);
+    std::uint32_t word_ = 0;
 };
 static_assert(sizeof(BlockTrailer) == 4);
 
@@ -45,13 +56,18 @@ inline void write_trailer(MemoryBlock block, BlockTrailer trailer) noexcept {
     std::memcpy(block.data + block.size, &trailer, sizeof trailer);
 }
 
-// Requires: a charged block with the size it was asked for, whose end nobody wrote beyond (assert).
-[[nodiscard]] inline BlockTrailer read_trailer(MemoryBlock block) noexcept {
+[[nodiscard]] inline BlockTrailer load_trailer(MemoryBlock block) noexcept {
     BlockTrailer trailer;
     std::memcpy(&trailer, block.data + block.size, sizeof trailer);
-    OURO_ASSERT(trailer.is_sound(),
-                "not a block of a ChargedAllocator with this size, or its end was written over");
     return trailer;
+}
+
+// Requires: a charged block with the size it was asked for, whose end nobody wrote beyond (assert).
+[[nodiscard]] inline BlockTrailer::Meaning read_trailer(MemoryBlock block) noexcept {
+    const BlockTrailer::Meaning meaning = load_trailer(block).meaning();
+    OURO_ASSERT(meaning.is_sound(),
+                "not a block of a ChargedAllocator with this size, or its end was written over");
+    return meaning;
 }
 
 }  // namespace ouro::detail

@@ -19,41 +19,61 @@ namespace ouro::detail {
 
 inline constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
-// What one thread has done under one tag. Written by the owner of the shard with plain stores; a revocation
-// changes the bounds, and takes the credit once the owner is outside.
+// What one thread has done under one tag: as much of it as every call needs, in one cache line. All but the
+// floor is written by the owner of the shard alone, with plain stores; the floor by whoever revokes credit.
+//
+// The owner first takes what he wants, then looks whether he may: so a revocation that has raised the floor
+// and made all threads see it (a process barrier) finds either what was taken, or an owner who gives it back.
 struct alignas(64) LedgerCell {
     // Bytes of all allocations and growths so far, and up to where they may go: what was granted, and what
-    // was freed. The difference of the two is the thread's credit.
+    // was freed.
     std::atomic<std::int64_t> allocated;
     std::atomic<std::int64_t> allowance;
-    // What the credit must not fall below or rise above without slow work. Zero at first, so that the first
-    // of each does it; out of reach on both sides while revoked.
+    // By how much the allowance must stay ahead: what was revoked so far, or out of reach during a
+    // revocation.
     std::atomic<std::int64_t> floor;
+    // How far it may be ahead before some goes back. Zero at first: the first free looks.
     std::atomic<std::int64_t> ceiling;
-    // The least credit since the peaks were last looked at.
+    // The least that it was ahead since the peaks were last looked at.
     std::atomic<std::int64_t> least;
-    std::atomic<std::int64_t> granted;
     std::atomic<std::uint64_t> allocations;
     std::atomic<std::uint64_t> frees;
+    std::uint64_t unused;
 
-    [[nodiscard]] std::int64_t credit() const noexcept {
+    [[nodiscard]] std::int64_t lead() const noexcept {
         return allowance.load(std::memory_order_relaxed) - allocated.load(std::memory_order_relaxed);
-    }
-    [[nodiscard]] std::int64_t freed() const noexcept {
-        return allowance.load(std::memory_order_relaxed) - granted.load(std::memory_order_relaxed);
     }
 };
 static_assert(sizeof(LedgerCell) == 64 && std::atomic<std::int64_t>::is_always_lock_free);
 
+// What only slow work needs.
+struct LedgerSlowCell {
+    // By the owner: all that was granted, less what he gave back.
+    std::atomic<std::int64_t> granted;
+    // By whoever revokes: all that was taken from him.
+    std::atomic<std::int64_t> revoked;
+};
+
 // The cells of one thread. When the thread ends the next one goes on with them: they are only parts of sums.
 struct alignas(4096) LedgerShard {
-    // One while the owner is inside a cell.
-    std::atomic<std::uint32_t> busy;
     // One while a thread owns it.
     std::atomic<std::uint32_t> is_owned;
+    // Allocations that did not come from credit, and their time.
+    std::atomic<std::uint64_t> slow_allocations;
+    std::atomic<std::uint64_t> slow_ns;
     // Of the owning thread.
     SampleClock samples;
     std::array<LedgerCell, kMaxTags> cells;
+    std::array<LedgerSlowCell, kMaxTags> slow_cells;
+
+    // Granted and not in use.
+    [[nodiscard]] std::int64_t credit(std::size_t id) const noexcept {
+        return cells[id].lead() - slow_cells[id].revoked.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::int64_t freed(std::size_t id) const noexcept {
+        return cells[id].allowance.load(std::memory_order_relaxed) -
+               slow_cells[id].granted.load(std::memory_order_relaxed);
+    }
 };
 
 inline constexpr std::size_t kLedgerStatuses = 96;
@@ -65,7 +85,7 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::int64_t> peak;
     std::atomic<std::int64_t> hard;
     std::atomic<std::int64_t> soft;
-    // Where somebody wants to know, when it was reached, and how far one must be below to be told again.
+    // Where somebody wants to know that so much is in use, and when it was reached: zero until then.
     std::atomic<std::int64_t> alarm;
     std::atomic<std::uint64_t> alarm_ns;
     std::atomic<std::uint32_t> is_over_soft;

@@ -2,7 +2,9 @@
 
 #include <ouro/base/status.hpp>
 #include <ouro/memory/tag.hpp>
+#include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/observe/detail/sample_clock.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -14,17 +16,62 @@ namespace ouro::detail {
 // This thread's shard; null before its first slow work, after its end, and always where threads share.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local LedgerShard* t_shard = nullptr;
 
-[[gnu::cold, gnu::noinline]] Status charge_slow(Tag tag, std::size_t bytes, std::uint64_t blocks) noexcept;
-[[gnu::cold, gnu::noinline]] void refund_slow(Tag tag, std::size_t bytes, std::uint64_t blocks) noexcept;
+// A tag in the two forms that an allocation needs: what is written behind the block, and where a shard counts
+// it.
+struct ChargedTag {
+    constexpr ChargedTag() noexcept : ChargedTag(Tag{}) {}
+    constexpr explicit ChargedTag(Tag tag) noexcept
+        : trailer(tag),
+          cell_offset(
+              static_cast<std::uint32_t>(offsetof(LedgerShard, cells) + tag.id() * sizeof(LedgerCell))) {}
 
-// Between entering and leaving, no revocation takes the owner's credit. The compiler keeps the order; the
-// processor is kept to it by the process barrier of whoever revokes.
-inline void enter_shard(LedgerShard& shard) noexcept {
-    shard.busy.store(1, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    BlockTrailer trailer;
+    std::uint32_t cell_offset;
+};
+
+[[nodiscard]] inline LedgerCell& cell_at(LedgerShard& shard, std::size_t offset) noexcept {
+    auto* place = reinterpret_cast<std::byte*>(&shard) + offset;
+    // One register for the cell: processors are quicker to forward what was just stored there.
+    asm("" : "+r"(place));
+    return *reinterpret_cast<LedgerCell*>(place);
 }
-inline void leave_shard(LedgerShard& shard) noexcept {
-    shard.busy.store(0, std::memory_order_release);
+
+// What became of a charge, in one word: most are plain.
+class Charge {
+public:
+    constexpr Charge() noexcept = default;
+    constexpr explicit Charge(Status status) noexcept : word_(static_cast<std::uint32_t>(status)) {}
+    // Charged, and the profiler wants to see the block.
+    [[nodiscard]] static constexpr Charge sampled() noexcept { return Charge(kSampledBit); }
+    // Not charged yet: the thread's credit does not suffice.
+    [[nodiscard]] static constexpr Charge deferred() noexcept { return Charge(kDeferredBit); }
+
+    [[nodiscard]] constexpr bool is_plain() const noexcept { return word_ == 0; }
+    [[nodiscard]] constexpr bool is_sampled() const noexcept { return word_ == kSampledBit; }
+    [[nodiscard]] constexpr bool is_deferred() const noexcept { return word_ == kDeferredBit; }
+    [[nodiscard]] constexpr Status status() const noexcept {
+        return static_cast<Status>(word_ & (kSampledBit - 1));
+    }
+
+private:
+    static constexpr std::uint32_t kSampledBit = 0x100;
+    static constexpr std::uint32_t kDeferredBit = 0x200;
+
+    constexpr explicit Charge(std::uint32_t word) noexcept : word_(word) {}
+
+    std::uint32_t word_ = 0;
+};
+
+// Out of line, so that the way of the others is straight.
+[[gnu::cold, gnu::noinline]] Charge sampled_charge() noexcept;
+[[gnu::cold, gnu::noinline]] Charge deferred_charge() noexcept;
+[[gnu::cold, gnu::noinline]] Status charge_slow(Tag tag, std::size_t bytes) noexcept;
+[[gnu::cold, gnu::noinline]] void refund_slow(Tag tag, std::size_t bytes) noexcept;
+
+// Between taking something and looking whether it may be taken. The compiler keeps the order; the processor
+// is kept to it by the process barrier of whoever revokes.
+inline void taken_then_look() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 // Only the owner writes: no locked instruction.
@@ -33,51 +80,59 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     sum.store(sum.load(std::memory_order_relaxed) + static_cast<Number>(amount), std::memory_order_relaxed);
 }
 
-// ok, budget_exceeded or rate_limited; counted as a failure of the tag then. `blocks` is zero for the growth
-// of a block. Requires: a registered tag.
-[[nodiscard]] inline Status charge(Tag tag, std::size_t bytes, std::uint64_t blocks = 1) noexcept {
+// For a new block, out of the thread's credit or not at all. Requires: a registered tag.
+[[nodiscard]] inline Charge charge_credit(ChargedTag tag, std::size_t bytes) noexcept {
     LedgerShard* const shard = t_shard;
     if (shard == nullptr) [[unlikely]]
-        return charge_slow(tag, bytes, blocks);
-    LedgerCell& cell = shard->cells[tag.id()];
-    enter_shard(*shard);
-    const std::int64_t allocated =
-        cell.allocated.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
-    const std::int64_t left = cell.allowance.load(std::memory_order_relaxed) - allocated;
+        return deferred_charge();
+    LedgerCell& cell = cell_at(*shard, tag.cell_offset);
+    const std::int64_t before = cell.allocated.load(std::memory_order_relaxed);
+    const std::int64_t allocated = before + static_cast<std::int64_t>(bytes);
+    cell.allocated.store(allocated, std::memory_order_relaxed);
+    taken_then_look();
+    const std::int64_t lead = cell.allowance.load(std::memory_order_relaxed) - allocated;
     // Sizes beyond the half of all numbers look negative.
     const bool is_plain = static_cast<std::ptrdiff_t>(bytes) >= 0;
-    if (!is_plain || left < cell.floor.load(std::memory_order_relaxed)) [[unlikely]] {
-        leave_shard(*shard);
-        return charge_slow(tag, bytes, blocks);
+    if (!is_plain || lead < cell.floor.load(std::memory_order_relaxed)) [[unlikely]] {
+        cell.allocated.store(before, std::memory_order_relaxed);
+        return deferred_charge();
     }
-    cell.allocated.store(allocated, std::memory_order_relaxed);
-    if (left < cell.least.load(std::memory_order_relaxed)) cell.least.store(left, std::memory_order_relaxed);
-    add_to(cell.allocations, blocks);
-    leave_shard(*shard);
-    return Status::ok;
+    if (lead < cell.least.load(std::memory_order_relaxed)) cell.least.store(lead, std::memory_order_relaxed);
+    add_to(cell.allocations, 1U);
+    if (count_down(shard->samples, bytes)) [[unlikely]]
+        return sampled_charge();
+    return {};
 }
 
-// What was charged before, on this thread or another.
-inline void refund(Tag tag, std::size_t bytes, std::uint64_t blocks = 1) noexcept {
+// The same, with slow work where it takes some: ok, budget_exceeded or rate_limited, which then count as
+// failures of the tag.
+[[nodiscard]] inline Charge charge(ChargedTag tag, std::size_t bytes) noexcept {
+    const Charge charge = charge_credit(tag, bytes);
+    return charge.is_deferred() ? Charge(charge_slow(tag.trailer.tag(), bytes)) : charge;
+}
+
+// For a block that goes, charged on this thread or another. Requires: a registered tag.
+inline void refund(ChargedTag tag, std::size_t bytes) noexcept {
     LedgerShard* const shard = t_shard;
     if (shard == nullptr) [[unlikely]]
-        return refund_slow(tag, bytes, blocks);
-    LedgerCell& cell = shard->cells[tag.id()];
-    enter_shard(*shard);
+        return refund_slow(tag.trailer.tag(), bytes);
+    LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t allowance =
         cell.allowance.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
-    const std::int64_t credit = allowance - cell.allocated.load(std::memory_order_relaxed);
-    if (credit > cell.ceiling.load(std::memory_order_relaxed)) [[unlikely]] {
-        leave_shard(*shard);
-        return refund_slow(tag, bytes, blocks);
-    }
+    const std::int64_t lead = allowance - cell.allocated.load(std::memory_order_relaxed);
+    if (lead > cell.ceiling.load(std::memory_order_relaxed)) [[unlikely]]
+        return refund_slow(tag.trailer.tag(), bytes);
     cell.allowance.store(allowance, std::memory_order_relaxed);
-    add_to(cell.frees, blocks);
-    leave_shard(*shard);
+    add_to(cell.frees, 1U);
 }
 
-// Takes back a charge whose memory could not be had, as if it had not been made.
-[[gnu::cold]] void uncharge(Tag tag, std::size_t bytes, std::uint64_t blocks) noexcept;
+// For a block that grows or shrinks.
+[[nodiscard, gnu::cold]] Status charge_growth(Tag tag, std::size_t bytes) noexcept;
+[[gnu::cold]] void refund_shrinkage(Tag tag, std::size_t bytes) noexcept;
+
+// Take back a charge whose memory could not be had, as if it had not been made.
+[[gnu::cold]] void uncharge(Tag tag, std::size_t bytes) noexcept;
+[[gnu::cold]] void uncharge_growth(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold]] void count_failure(Tag tag, Status status) noexcept;
 
 }  // namespace ouro::detail

@@ -2,6 +2,7 @@
 
 #include <ouro/observe/detail/event_ring.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/observe/detail/pressure_image.hpp>
 #include <ouro/observe/detail/profile_layout.hpp>
 #include <ouro/observe/detail/timeline_layout.hpp>
 
@@ -27,6 +28,7 @@ struct ImageHeader {
 struct ObserveImage {
     ImageHeader header;
     EventRing events;
+    PressureImage pressure;
     Profile profile;
     TimelineRing timeline;
     Ledger ledger;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ouro/base/memory_block.hpp>
-#include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/detail/sample_clock.hpp>
 
@@ -24,10 +23,9 @@ namespace ouro::detail {
     return count_down(shard->samples, bytes);
 }
 
-// Records the block when the profiler runs, and returns the trailer that says so. The bytes are those that
-// ended the countdown: the block's, or its growth.
-[[gnu::cold, gnu::noinline]] BlockTrailer sample_allocation(MemoryBlock block, BlockTrailer trailer,
-                                                            std::size_t bytes) noexcept;
+// Records the block when the profiler runs; true when its end must be told. The bytes are those that ended
+// the countdown: the block's, or its growth.
+[[gnu::cold, gnu::noinline]] bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold, gnu::noinline]] void forget_sample(const void* block) noexcept;
 [[gnu::cold, gnu::noinline]] void move_sample(const void* old_block, MemoryBlock block) noexcept;
 

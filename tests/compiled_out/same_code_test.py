@@ -1,4 +1,7 @@
-"""Usage: off_tier_test.py <objdump> <object>: tier off compiles to the instructions of the bare resource."""
+"""Usage: same_code_test.py <objdump> <object>: what is compiled out leaves the instructions of the bare resource.
+
+For each function <kind>_bare of the object there is one <kind>_wrapped, which must be the same.
+"""
 
 import re
 import subprocess
@@ -26,13 +29,16 @@ def main():
     listing = subprocess.run([objdump, "-d", "-r", "--no-show-raw-insn", program], check=True, stdout=subprocess.PIPE,
                              text=True).stdout
     functions = instructions_of(listing)
-    for kind in ("frame", "stack", "any"):
-        bare, guarded = functions[f"{kind}_bare"], functions[f"{kind}_guarded"]
+    kinds = [name.removesuffix("_bare") for name in functions if name.endswith("_bare")]
+    if not kinds:
+        sys.exit("there is nothing to compare; the wrong thing was read")
+    for kind in kinds:
+        bare, wrapped = functions[f"{kind}_bare"], functions[f"{kind}_wrapped"]
         if len(bare) < 5:
             sys.exit(f"{kind}_bare has {len(bare)} instructions; the wrong thing was read")
-        if bare != guarded:
-            sys.exit(f"{kind}: tier off is not free\nbare:\n  " + "\n  ".join(bare) + "\nguarded:\n  " +
-                     "\n  ".join(guarded))
+        if bare != wrapped:
+            sys.exit(f"{kind}: what is compiled out is not free\nbare:\n  " + "\n  ".join(bare) + "\nwrapped:\n  " +
+                     "\n  ".join(wrapped))
 
 
 if __name__ == "__main__":

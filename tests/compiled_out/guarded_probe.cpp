@@ -1,4 +1,4 @@
-// The same work on a bare resource and on one guarded with tier off. off_tier_test.py compares the machine
+// The same work on a bare resource and on one guarded with tier off. same_code_test.py compares the machine
 // code.
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/guarded_allocator.hpp>
@@ -23,14 +23,14 @@ using Off = ouro::GuardedAllocator<ouro::HardeningTier::off, Upstream>;
 extern "C" std::byte* frame_bare(ouro::FrameAllocator& frame, std::size_t size) {
     return work(frame, size);
 }
-extern "C" std::byte* frame_guarded(ouro::FrameAllocator& frame, std::size_t size) {
+extern "C" std::byte* frame_wrapped(ouro::FrameAllocator& frame, std::size_t size) {
     Off<ouro::FrameAllocator> guarded(frame);
     return work(guarded, size);
 }
 extern "C" std::byte* stack_bare(ouro::StackAllocator& stack, std::size_t size) {
     return work(stack, size);
 }
-extern "C" std::byte* stack_guarded(ouro::StackAllocator& stack, std::size_t size) {
+extern "C" std::byte* stack_wrapped(ouro::StackAllocator& stack, std::size_t size) {
     Off<ouro::StackAllocator> guarded(stack);
     return work(guarded, size);
 }
@@ -38,7 +38,7 @@ extern "C" std::byte* any_bare(ouro::MemoryResource& resource, std::size_t size)
     const auto block = resource.allocate(size, 16);
     return block ? block->data : nullptr;
 }
-extern "C" std::byte* any_guarded(ouro::MemoryResource& resource, std::size_t size) {
+extern "C" std::byte* any_wrapped(ouro::MemoryResource& resource, std::size_t size) {
     Off<ouro::MemoryResource> guarded(resource);
     const auto block = guarded.allocate(size, 16);
     return block ? block->data : nullptr;

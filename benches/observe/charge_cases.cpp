@@ -1,0 +1,180 @@
+// A heap alone, and the same heap behind a ChargedAllocator.
+#include "harness/case.hpp"
+#include "harness/must.hpp"
+#include "memory/object_checks.hpp"
+#include "observe/observe_suite.hpp"
+
+#include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
+#include <ouro/observe/budget.hpp>
+#include <ouro/observe/charged_allocator.hpp>
+#include <ouro/observe/default_tags.hpp>
+#include <ouro/os/thread.hpp>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace ouro::bench {
+namespace {
+
+// With what is behind each block it just fits the class, so that both heaps hand out blocks of one size.
+constexpr std::size_t kObject = 60;
+constexpr std::size_t kBatch = 256;
+
+// Charging that is compiled out is no more than a pointer to the heap, and is held as such.
+struct CompiledOut {
+    ChargedAllocator<SmallObjectAllocator, false> charged;
+
+    auto* operator->() { return &charged; }
+};
+
+enum class Timed : unsigned char { allocations, frees, both };
+
+// Batches of allocations, then of frees; the objects are written, as their users would.
+template <class Heap>
+void run_batch(Heap& heap, std::array<std::byte*, kBatch>& objects, Round* round, Timed timed) {
+    const auto allocate = [&] {
+        for (std::byte*& object : objects) {
+            object = heap->allocate(kObject, kDefaultAlignment)->data;
+            stamp(object);
+        }
+    };
+    const auto free = [&] {
+        for (std::size_t i = kBatch; i-- != 0;)
+            heap->deallocate({objects[i], kObject}, kDefaultAlignment);
+    };
+    if (round != nullptr && timed == Timed::allocations) {
+        round->time(allocate);
+    } else {
+        allocate();
+    }
+    if (round != nullptr && timed == Timed::frees) {
+        round->time(free);
+    } else {
+        free();
+    }
+}
+
+template <class Heap>
+Work batches(Heap owner, Timed timed) {
+    return [owner, timed](Round& round) {
+        Heap heap = owner;
+        std::array<std::byte*, kBatch> objects{};
+        run_batch(heap, objects, nullptr, timed);
+        if (timed == Timed::both) {
+            round.time([&] {
+                for (std::uint64_t done = 0; done < round.operations(); done += kBatch)
+                    run_batch(heap, objects, nullptr, timed);
+            });
+        } else {
+            for (std::uint64_t done = 0; done < round.operations(); done += kBatch)
+                run_batch(heap, objects, &round, timed);
+        }
+        round.check(1);
+    };
+}
+
+// Most objects are looked at by their owner before they go: by a destructor, for one.
+enum class Look : unsigned char { before_free, not_at_all };
+
+// Random objects of many are freed and allocated again: ns a pair.
+template <class Heap>
+Work churn(Heap owner, std::size_t live, Look look) {
+    return [owner, live, look](Round& round) {
+        Heap heap = owner;
+        std::uint64_t sound = 0;
+        std::vector<std::byte*> objects(live);
+        for (std::byte*& object : objects)
+            stamp(object = heap->allocate(kObject, kDefaultAlignment)->data);
+        Lottery lottery(11);
+        round.time([&] {
+            for (std::uint64_t done = 0; done < round.operations(); ++done) {
+                std::byte*& object = objects[lottery.below(live)];
+                if (look == Look::before_free) sound += has_stamp(object) ? 1U : 0U;
+                heap->deallocate({object, kObject}, kDefaultAlignment);
+                stamp(object = heap->allocate(kObject, kDefaultAlignment)->data);
+            }
+        });
+        for (std::byte* object : objects)
+            heap->deallocate({object, kObject}, kDefaultAlignment);
+        round.check(look == Look::before_free ? sound : 0);
+    };
+}
+
+// A second thread does the same while the first is measured: threads that share a counter wait for each
+// other.
+template <class Heap>
+Work beside_another(Heap heap) {
+    return [heap](Round& round) {
+        struct Other {
+            Heap heap;
+            std::atomic<bool> is_over = false;
+        } other{heap};
+        auto thread = must(os::Thread::start(
+                               [](void* argument) {
+                                   auto& own = *static_cast<Other*>(argument);
+                                   const TagScope scope(default_tags().creatures);
+                                   std::array<std::byte*, kBatch> objects{};
+                                   while (!own.is_over.load(std::memory_order_relaxed))
+                                       run_batch(own.heap, objects, nullptr, Timed::both);
+                               },
+                               &other),
+                           "start a thread");
+        batches(heap, Timed::both)(round);
+        other.is_over.store(true, std::memory_order_relaxed);
+        thread.join();
+    };
+}
+
+}  // namespace
+
+void measure_charges(Session& session) {
+    auto heap = must(SmallObjectAllocator::create({.name = "benchmark"}), "make a heap");
+    const DefaultTags& tags = default_tags();
+    // Budgets at all three levels, with room.
+    for (const Tag tag : {tags.creatures, tags.game, Tag{}})
+        must(set_budget(tag, {.soft_bytes = std::size_t{900} << 20, .hard_bytes = std::size_t{1} << 30}),
+             "set a budget");
+    const TagScope scope(tags.creatures);
+    ChargedAllocator<SmallObjectAllocator, true> charged(heap);
+    TaggedAllocator one_counter(heap, {.tag = tags.creatures});
+
+    constexpr double kMostAddedNs = 3;
+    const auto measure_part = [&](const std::string& name, Timed timed) {
+        session.measure("charged: " + name, kNanoseconds)
+            .ours(batches(&charged, timed))
+            .peer("the heap alone", "this tree", batches(&heap, timed))
+            .bar(difference_at_most(kMostAddedNs))
+            .run();
+    };
+    measure_part("allocate 60 B", Timed::allocations);
+    measure_part("free 60 B", Timed::frees);
+    const auto measure_churn = [&](std::size_t live, Look look, const std::string& name) {
+        Case row = session.measure("charged: churn, " + std::to_string(live) + " live" + name, kNanoseconds)
+                       .ours(churn(&charged, live, look))
+                       .peer("the heap alone", "this tree", churn(&heap, live, look))
+                       .note("a pair: one allocation, one free");
+        if (look == Look::before_free) row.bar(difference_at_most(2 * kMostAddedNs));
+        row.run();
+    };
+    measure_churn(1'000, Look::before_free, "");
+    measure_churn(100'000, Look::before_free, "");
+    measure_churn(100'000, Look::not_at_all, ", freed unseen");
+    session.measure("charged: pair, two threads", kNanoseconds)
+        .ours(beside_another(&charged))
+        .peer("one counter for all", "TaggedAllocator", beside_another(&one_counter))
+        .peer("the heap alone", "this tree", beside_another(&heap))
+        .on_any_core()
+        .run();
+    session.measure("charged: compiled out, pair", kNanoseconds)
+        .ours(batches(CompiledOut{ChargedAllocator<SmallObjectAllocator, false>(heap)}, Timed::both))
+        .peer("the heap alone", "this tree", batches(&heap, Timed::both))
+        .bar(ratio_at_most(1.05))
+        .run();
+    for (const Tag tag : {tags.creatures, tags.game, Tag{}})
+        must(set_budget(tag, {}), "clear a budget");
+}
+
+}  // namespace ouro::bench

@@ -1,0 +1,100 @@
+// How free blocks get from the thread that has freed them to the heap that owns them.
+#include "thread_heap_mail.hpp"
+
+namespace ouro::detail {
+
+void ThreadHeap::Mail::open(Place& place, ThreadHeap& target) noexcept {
+    deliver(place);
+    place.target = &target;
+    place.chain = BlockChain(size_class_);
+    place.blocks = 0;
+    place.parcel = sender_.take_parcel();
+    place.parcel_target = place.parcel != nullptr ? &target : nullptr;
+    if (place.parcel == nullptr) return;
+    place.parcel->count = 0;
+    for (Parcel::Entry*& entry : place.recent)
+        entry = place.parcel->entries;
+}
+
+void ThreadHeap::Mail::add_entry(Place& place, ThreadHeap& target, std::size_t word, std::uint64_t blocks,
+                                 std::uint32_t count) noexcept {
+    const bool is_full = place.parcel != nullptr && place.parcel->count == Parcel::kEntries;
+    if (place.target != &target || is_full) open(place, target);
+    if (place.parcel != nullptr) {
+        Parcel::Entry& entry = place.parcel->entries[place.parcel->count++];
+        entry = {blocks, word};
+        place.recent[word % kRecent] = &entry;
+        place.blocks += count;
+        return;
+    }
+    for (; blocks != 0; blocks &= blocks - 1)
+        place.chain.add(sender_.core_.block_at(size_class_, word, blocks));
+}
+
+void ThreadHeap::Mail::deliver(Place& place) const noexcept {
+    if (place.parcel != nullptr) {
+        place.target->receive(size_class_, *place.parcel, place.blocks);
+    } else if (place.target != nullptr) {
+        place.target->receive(size_class_, place.chain);
+    }
+}
+
+Parcel* ThreadHeap::take_parcel() noexcept {
+    for (unsigned tried = 0; tried < kParcels; ++tried) {
+        Parcel& parcel = parcels()[next_parcel_++ % kParcels];
+        if (parcel.is_taken.load(std::memory_order_acquire)) continue;
+        parcel.is_taken.store(true, std::memory_order_relaxed);
+        return &parcel;
+    }
+    return nullptr;
+}
+
+void ThreadHeap::receive(unsigned size_class, Parcel& parcel, std::uint32_t blocks) noexcept {
+    Queue& queue = queue_[size_class];
+    queue.blocks.fetch_add(blocks, std::memory_order_relaxed);
+    parcel.next = queue.parcels.load(std::memory_order_relaxed);
+    while (!queue.parcels.compare_exchange_weak(parcel.next, &parcel, std::memory_order_release,
+                                                std::memory_order_relaxed)) {
+    }
+}
+
+void ThreadHeap::receive(unsigned size_class, BlockChain& chain) noexcept {
+    Queue& queue = queue_[size_class];
+    chain.close();
+    queue.blocks.fetch_add(chain.count(), std::memory_order_relaxed);
+    void* head = queue.first.load(std::memory_order_relaxed);
+    do {
+        chain.join(head);
+    } while (!queue.first.compare_exchange_weak(head, chain.first(), std::memory_order_release,
+                                                std::memory_order_relaxed));
+}
+
+// Puts the blocks of all parcels into their slabs, or sends them on.
+void ThreadHeap::open_parcels(unsigned size_class, Mail& mail) noexcept {
+    Queue& queue = queue_[size_class];
+    if (queue.parcels.load(std::memory_order_relaxed) == nullptr) return;
+    std::uint32_t blocks = 0;
+    for (Parcel* parcel = queue.parcels.exchange(nullptr, std::memory_order_acquire); parcel != nullptr;) {
+        Parcel* const next = parcel->next;
+        for (std::uint32_t index = 0; index < parcel->count; ++index) {
+            const Parcel::Entry entry = parcel->entries[index];
+            const bool is_one = (entry.blocks & (entry.blocks - 1)) == 0;
+            const auto count = is_one ? 1 : static_cast<std::uint32_t>(std::popcount(entry.blocks));
+            blocks += count;
+            Slab& slab = core_.slab_of_word(entry.word);
+            ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
+            OURO_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice");
+            if (owner == this) {
+                slab.is_freed_elsewhere = true;
+                return_to_slab(slab, entry.word % SlabBitmap::kWords, entry.blocks, count);
+            } else {
+                mail.add(*owner, entry.word, entry.blocks, count);
+            }
+        }
+        parcel->is_taken.store(false, std::memory_order_release);
+        parcel = next;
+    }
+    queue.blocks.fetch_sub(blocks, std::memory_order_relaxed);
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ouro::detail {
+
+// Adds the time of a scope to that of allocations which did not come from credit. Two looks at the clock:
+// nothing for hot paths.
+class SlowPathTimer {
+public:
+    SlowPathTimer() noexcept;
+    ~SlowPathTimer();
+    SlowPathTimer(const SlowPathTimer&) = delete;
+    SlowPathTimer& operator=(const SlowPathTimer&) = delete;
+
+private:
+    std::uint64_t began_ns_;
+};
+
+}  // namespace ouro::detail

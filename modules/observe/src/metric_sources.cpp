@@ -1,0 +1,159 @@
+#include "metric_collection.hpp"
+
+#include <ouro/memory/detail/word_lock.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/observe/detail/turn.hpp>
+
+#include <algorithm>
+
+namespace ouro {
+namespace {
+
+struct Source {
+    MetricCallback callback = nullptr;
+    void* context = nullptr;
+    std::uint64_t number = 0;
+    std::array<char, kMetricNameBytes + 1> name{};
+};
+
+// Guards the table. Not held while a source is called, which happens in turns.
+constinit detail::WordLock g_lock;
+constinit std::array<Source, kMaxMetricSources> g_sources{};
+constinit std::uint64_t g_added = 0;
+constinit std::uint64_t g_running = 0;
+constinit detail::Turn g_turn;
+
+template <std::size_t kSize>
+void copy_text(std::string_view text, std::array<char, kSize>& out) noexcept {
+    std::copy_n(text.data(), std::min(text.size(), kSize - 1), out.data());
+}
+
+bool begin_call(std::size_t index, Source& source) noexcept {
+    const detail::WordLockScope scope(g_lock);
+    source = g_sources[index];
+    if (source.callback == nullptr) return false;
+    g_running = source.number;
+    return true;
+}
+
+void end_call() noexcept {
+    {
+        const detail::WordLockScope scope(g_lock);
+        g_running = 0;
+    }
+    g_turn.finish_step();
+}
+
+bool is_running(std::uint64_t number) noexcept {
+    const detail::WordLockScope scope(g_lock);
+    return g_running == number;
+}
+
+}  // namespace
+
+const MetricValue* SourceMetrics::find(std::string_view key) const noexcept {
+    const MetricValue* const end = values.data() + count;
+    const MetricValue* const found =
+        std::find_if(values.data(), end, [&](const MetricValue& value) { return value.key() == key; });
+    return found == end ? nullptr : found;
+}
+
+void MetricWriter::add(std::string_view key, MetricUnit unit, MetricKind kind, std::uint64_t value,
+                       std::uint64_t whole) noexcept {
+    if (metrics_.count == metrics_.values.size()) {
+        ++metrics_.dropped;
+        return;
+    }
+    MetricValue& place = metrics_.values[metrics_.count++];
+    place = {.unit = unit, .kind = kind, .value = value, .whole = whole};
+    copy_text(key, place.key_text);
+}
+
+void MetricWriter::add_level(std::string_view key, std::uint64_t value, MetricUnit unit) noexcept {
+    add(key, unit, MetricKind::level, value, 0);
+}
+void MetricWriter::add_total(std::string_view key, std::uint64_t value, MetricUnit unit) noexcept {
+    add(key, unit, MetricKind::total, value, 0);
+}
+void MetricWriter::add_share(std::string_view key, std::uint64_t part, std::uint64_t whole,
+                             MetricUnit unit) noexcept {
+    add(key, unit, MetricKind::share, part, whole);
+}
+void MetricWriter::add_share_of_totals(std::string_view key, std::uint64_t part, std::uint64_t whole,
+                                       MetricUnit unit) noexcept {
+    add(key, unit, MetricKind::share_of_totals, part, whole);
+}
+
+Expected<MetricSourceId> add_metric_source(std::string_view name, MetricCallback callback,
+                                           void* context) noexcept {
+    if (name.empty() || callback == nullptr) return Status::bad_argument;
+    const detail::WordLockScope scope(g_lock);
+    for (Source& source : g_sources) {
+        if (source.callback != nullptr) continue;
+        source = {.callback = callback, .context = context, .number = ++g_added};
+        copy_text(name, source.name);
+        return MetricSourceId{source.number};
+    }
+    return Status::capacity_exhausted;
+}
+
+Expected<void> remove_metric_source(MetricSourceId id) noexcept {
+    {
+        const detail::WordLockScope scope(g_lock);
+        const auto source = std::find_if(g_sources.begin(), g_sources.end(), [&](const Source& one) {
+            return one.callback != nullptr && one.number == id.number;
+        });
+        if (source == g_sources.end()) return Status::not_found;
+        *source = {};
+    }
+    if (!g_turn.is_mine()) g_turn.wait_while([&]() noexcept { return is_running(id.number); });
+    return {};
+}
+
+std::size_t detail::collect_metric_sources(std::span<SourceMetrics> metrics) noexcept {
+    if (g_turn.is_mine()) return 0;
+    g_turn.wait_while([]() noexcept { return !g_turn.try_begin(); });
+    std::size_t count = 0;
+    for (std::size_t index = 0; index < g_sources.size() && count < metrics.size(); ++index) {
+        Source source;
+        if (!begin_call(index, source)) continue;
+        SourceMetrics& place = metrics[count++];
+        place.count = 0;
+        place.dropped = 0;
+        place.name_text = source.name;
+        MetricWriter writer(place);
+        source.callback(source.context, writer);
+        end_call();
+    }
+    g_turn.end();
+    return count;
+}
+
+void detail::collect_stats(const ResourceStats& stats, MetricWriter& writer) noexcept {
+    const std::size_t idle =
+        stats.committed_bytes > stats.live_bytes ? stats.committed_bytes - stats.live_bytes : 0;
+    writer.add_level("live", stats.live_bytes, MetricUnit::bytes);
+    writer.add_level("peak", stats.peak_bytes, MetricUnit::bytes);
+    writer.add_level("reserved", stats.reserved_bytes, MetricUnit::bytes);
+    writer.add_level("committed", stats.committed_bytes, MetricUnit::bytes);
+    writer.add_share("fragmentation", idle, stats.committed_bytes, MetricUnit::bytes);
+    writer.add_level("live_blocks", stats.live_blocks);
+    writer.add_total("allocations", stats.allocations);
+    writer.add_total("failures", stats.failures);
+}
+
+void collect_resource(void* resource, MetricWriter& writer) noexcept {
+    detail::collect_stats(static_cast<const MemoryResource*>(resource)->stats(), writer);
+}
+
+void collect_heap(void* heap, MetricWriter& writer) noexcept {
+    const auto& self = *static_cast<const SmallObjectAllocator*>(heap);
+    detail::collect_stats(self.stats(), writer);
+    const SmallObjectAllocator::Counts counts = self.counts();
+    writer.add_level("cached", counts.cached_bytes, MetricUnit::bytes);
+    writer.add_level("remote_queue", counts.queued_blocks);
+    writer.add_level("thread_heaps", counts.heaps);
+    writer.add_level("orphaned_heaps", counts.orphans);
+}
+
+}  // namespace ouro
