@@ -1,6 +1,11 @@
 #include "doctor.hpp"
+#include "report_command.hpp"
 
 #include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -19,6 +24,42 @@ void add_doctor(CLI::App& program) {
             std::cout << ouro::doctor_text(report);
         }
     });
+}
+
+std::map<std::string, ouro::SiteSorting> site_sortings() {
+    std::map<std::string, ouro::SiteSorting> names;
+    for (const auto sorting :
+         {ouro::SiteSorting::live, ouro::SiteSorting::allocated, ouro::SiteSorting::temporary,
+          ouro::SiteSorting::growth, ouro::SiteSorting::peak})
+        names.emplace(ouro::site_sorting_name(sorting), sorting);
+    return names;
+}
+
+void add_report(CLI::App& program, int& exit_code) {
+    CLI::App* report = program.add_subcommand(
+        "report", "Tell how a program uses its memory: tags, budgets, sites, pressure, events");
+    auto request = std::make_shared<ouro::ReportRequest>();
+    request->style.has_unicode = ouro::terminal_has_unicode();
+    report->add_option("target", request->target, "The number of a running process, or a recording's file")
+        ->required();
+    report->add_flag("--json", request->as_json, "Print one JSON object instead of text");
+    report->add_option("--top", request->style.top, "How many sites and events to show")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
+        ->capture_default_str();
+    report
+        ->add_option("--by", request->sorting,
+                     "What sites are sorted by: bytes live, allocated, temporary, ...")
+        ->transform(CLI::CheckedTransformer(site_sortings()));
+    report->add_option("--tag", request->tag, "Only this tag and those below it");
+    CLI::Option* watch = report->add_flag("--watch", request->is_watching, "Again and again, with rates");
+    report->add_option("--interval", request->interval_seconds, "Seconds between two, with --watch")
+        ->check(CLI::Range(0.01, 3600.0))
+        ->capture_default_str()
+        ->needs(watch);
+    report->add_option("--count", request->most_reports, "How often, with --watch; otherwise until it ends")
+        ->check(CLI::PositiveNumber)
+        ->needs(watch);
+    report->callback([request, &exit_code] { exit_code = ouro::run_report(*request, std::cout, std::cerr); });
 }
 
 constexpr int kWrongUsage = 2;
@@ -58,13 +99,15 @@ int main(int argc, char** argv) {
     CLI::App program("Ouroboros: memory and state for games and simulations", "ouro");
     program.set_version_flag("--version", OURO_VERSION);
     program.failure_message(failure_text);
+    int exit_code = 0;
     add_doctor(program);
+    add_report(program, exit_code);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return program.exit(error) == 0 ? 0 : kWrongUsage;
     }
-    if (!program.get_subcommands().empty()) return 0;
+    if (!program.get_subcommands().empty()) return exit_code;
     std::cerr << program.help();
     return kWrongUsage;
 }

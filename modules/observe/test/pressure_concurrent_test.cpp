@@ -191,7 +191,9 @@ TEST_F(PressureConcurrent, OfSeveralPollersOneRunsTheHandlers) {
         }
     });
     EXPECT_EQ(most_inside.load(), 1);
-    EXPECT_GT(monitor_.stats().reliefs, 0U);
+    // A handler that came between a charge and its note freed nothing, and is not asked again at once.
+    const PressureStats stats = monitor_.stats();
+    EXPECT_GT(stats.reliefs + stats.failures, 0U);
     if (held.load() != 0) test::refund(tag_, held.load());
     EXPECT_EQ(check_ledger(), Status::ok);
 }

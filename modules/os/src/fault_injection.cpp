@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, kOsCallCount> kNames{
     "get_affinity",        "set_signal_handler",  "wait_on_word",
     "query_system",        "query_core",          "grow_linear_memory",
     "remap_memory",        "make_thread_key",     "set_thread_value",
-    "register_fork_hooks", "process_barrier"};
+    "register_fork_hooks", "process_barrier",     "create_file",
+    "write_file",          "rename_file",         "read_process"};
 
 }  // namespace
 

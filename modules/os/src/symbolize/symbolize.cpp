@@ -1,12 +1,10 @@
+#include "describe_module.hpp"
+
 #include <ouro/os/symbolize.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
-#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 #include <link.h>
 #include <unistd.h>
@@ -16,24 +14,6 @@
 
 namespace ouro::os {
 namespace {
-
-template <std::size_t kSize>
-void copy_cut(char (&target)[kSize], const char* source) noexcept {
-    if (source == nullptr) return;
-    const std::size_t length = ::strnlen(source, kSize - 1);
-    std::memcpy(target, source, length);
-    target[length] = '\0';
-}
-
-void copy_demangled(char (&target)[256], const char* mangled) noexcept {
-    if (mangled == nullptr) return;
-    // Anything else that demangles is a C function whose name happens to be a type's code, such as `f`.
-    if (std::strncmp(mangled, "_Z", 2) != 0) return copy_cut(target, mangled);
-    int failure = 0;
-    char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &failure);
-    copy_cut(target, failure == 0 && plain != nullptr ? plain : mangled);
-    std::free(plain);
-}
 
 // libdw's session over this process. It is not safe for several threads, hence the lock around it.
 class DebugInfo {
@@ -46,18 +26,7 @@ public:
     DebugInfo& operator=(const DebugInfo&) = delete;
 
     void describe(Dwarf_Addr address, CodeLocation& location) noexcept {
-        Dwfl_Module* module = module_at(address);
-        if (module == nullptr) return;
-        Dwarf_Addr start = 0;
-        copy_cut(location.module,
-                 ::dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr));
-        location.module_offset = static_cast<std::size_t>(address - start);
-        copy_demangled(location.function, ::dwfl_module_addrname(module, address));
-        Dwfl_Line* line = ::dwfl_module_getsrc(module, address);
-        if (line == nullptr) return;
-        int number = 0;
-        copy_cut(location.file, ::dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr));
-        location.line = number > 0 ? static_cast<unsigned>(number) : 0;
+        if (Dwfl_Module* const module = module_at(address)) describe_in_module(module, address, location);
     }
 
 private:

@@ -1,8 +1,12 @@
+#include <ouro/os/other_process.hpp>
+#include <ouro/os/process_memory.hpp>
 #include <ouro/os/stack_trace.hpp>
 #include <ouro/os/symbolize.hpp>
 
 #include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -63,6 +67,58 @@ TEST(Symbolize, AnAddressOfNothingHasNoName) {
     EXPECT_STREQ(location.function, "");
     EXPECT_STREQ(location.module, "");
     EXPECT_EQ(location.line, 0U);
+}
+
+std::string own_mappings() {
+    std::string text;
+    const auto add = [](std::string_view line, void* context) {
+        static_cast<std::string*>(context)->append(line).append("\n");
+        return true;
+    };
+    EXPECT_TRUE(ouro::os::visit_mapping_lines(ouro::os::process_id(), add, &text));
+    return text;
+}
+
+std::uint64_t sample_address() {
+    return reinterpret_cast<std::uintptr_t>(&symbolize_sample::outer_function);
+}
+
+TEST(MappedCode, NamesAddressesByTheListAlone) {
+    const std::string mappings = own_mappings();
+    ouro::os::MappedCode code(mappings);
+    const auto location = code.describe(sample_address());
+    EXPECT_EQ(std::string(location.function),
+              "symbolize_sample::outer_function(symbolize_sample::Stack&, symbolize_sample::Stack&)");
+    const auto known =
+        ouro::os::describe_address(reinterpret_cast<const void*>(&symbolize_sample::outer_function));
+    EXPECT_STREQ(location.module, known.module);
+    EXPECT_EQ(location.module_offset, known.module_offset);
+    EXPECT_EQ(code.describe(1).module[0], '\0');
+}
+
+// As when the program was built anew since: the file of that name has another number.
+TEST(MappedCode, AFileThatChangedGivesNoNames) {
+    std::string mappings = own_mappings();
+    const std::string name = "symbolize_test\n";
+    for (std::size_t at = 0; (at = mappings.find(name, at)) != std::string::npos; ++at) {
+        const std::size_t start = mappings.rfind('/', mappings.find_first_of('\n', at));
+        const std::size_t digit = mappings.find_last_of("0123456789", mappings.rfind(' ', start));
+        mappings[digit] = mappings[digit] == '1' ? '2' : '1';
+    }
+    ouro::os::MappedCode code(mappings);
+    const auto location = code.describe(sample_address());
+    EXPECT_EQ(std::string(location.function), "");
+    EXPECT_NE(std::string(location.module).find("symbolize_test"), std::string::npos);
+    EXPECT_GT(location.module_offset, 0U);
+}
+
+TEST(MappedCode, NonsenseIsNoHarm) {
+    for (const std::string text :
+         {"", "\n\n", "no line of a list", "-", "1-2", "0-ffffffffffffffff r--p 0 0:0 0",
+          "5-1 r-xp 0 0:0 99999999999999999999 /x\n", "0-ff r-xp 0 0:0 1 /proc/self/exe"}) {
+        ouro::os::MappedCode code(text);
+        EXPECT_EQ(code.describe(sample_address()).function[0], '\0') << text;
+    }
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ enum class OsCall : unsigned char {
     set_thread_value,
     register_fork_hooks,
     process_barrier,
+    create_file,
+    write_file,
+    rename_file,
+    read_process,
     count_,
 };
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <ouro/observe/detail/observe_image.hpp>
+#include <ouro/os/reservation.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace ouro {
+
+// Why there is no report, and what to do about it, for the user.
+class ReportError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+// A copy of a program's records. What it holds comes from elsewhere: every count, number and text in it is
+// checked by whoever uses it.
+class ImageCopy {
+public:
+    ImageCopy();
+    [[nodiscard]] std::span<std::byte> bytes();
+    [[nodiscard]] const detail::ObserveImage& image() const;
+
+private:
+    os::Reservation memory_;
+};
+
+struct LoadedImage {
+    ImageCopy copy;
+    std::uint32_t process_id = 0;
+    // Of a running process, not of a recording.
+    bool is_live = false;
+    // os::monotonic_ns of the moment that it shows.
+    std::uint64_t taken_ns = 0;
+    // How much of the image there was to read.
+    std::size_t used_bytes = 0;
+    // As visit_mapping_lines gives them.
+    std::string mappings;
+};
+
+// All of them throw ReportError.
+[[nodiscard]] LoadedImage load_process(std::uint32_t process_id);
+[[nodiscard]] LoadedImage load_recording(const std::string& path);
+// A number is a process's, everything else a path.
+[[nodiscard]] LoadedImage load_target(const std::string& target);
+
+}  // namespace ouro

@@ -1,0 +1,83 @@
+#include "report_command.hpp"
+
+#include "image_reader.hpp"
+#include "report_json.hpp"
+#include "report_names.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace ouro {
+namespace {
+
+constexpr int kFailed = 1;
+
+// Moves to the corner of the terminal and clears it.
+constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
+
+std::string dump(const nlohmann::ordered_json& json, int indent) {
+    // Names come from elsewhere and may not be UTF-8.
+    return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string write_report(const Report& whole, const std::string& mappings, const ReportRequest& request) {
+    Report report = whole;
+    if (!request.tag.empty()) keep_tag(report, request.tag);
+    sort_sites(report, request.sorting);
+    constexpr std::size_t kAll = ~std::size_t{0};
+    name_sites(report, mappings, request.as_json ? kAll : request.style.top);
+    if (!request.as_json) return report_text(report, request.style);
+    constexpr int kOneLine = -1;
+    return dump(report_json(report), request.is_watching ? kOneLine : 2);
+}
+
+void watch(const ReportRequest& request, std::ostream& out) {
+    std::optional<Report> before;
+    for (unsigned count = 1;; ++count) {
+        const LoadedImage loaded = load_target(request.target);
+        if (!loaded.is_live)
+            throw ReportError("'" + request.target +
+                              "' is a recording and does not change; --watch wants a process's number");
+        Report report = make_report(loaded);
+        if (before) add_rates(report, *before);
+        const std::string text = write_report(report, loaded.mappings, request);
+        out << (request.as_json ? std::string_view() : kClearScreen) << text << std::flush;
+        if (!out || count == request.most_reports) return;
+        before = std::move(report);
+        std::this_thread::sleep_for(std::chrono::duration<double>(request.interval_seconds));
+    }
+}
+
+}  // namespace
+
+int run_report(const ReportRequest& request, std::ostream& out, std::ostream& errors) {
+    try {
+        if (request.is_watching) {
+            watch(request, out);
+        } else {
+            const LoadedImage loaded = load_target(request.target);
+            out << write_report(make_report(loaded), loaded.mappings, request);
+        }
+        return 0;
+    } catch (const ReportError& error) {
+        errors << "ouro report: " << error.what() << '\n';
+        return kFailed;
+    }
+}
+
+bool terminal_has_unicode() {
+    for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* const value = std::getenv(name);
+        if (value == nullptr || *value == '\0') continue;
+        const std::string_view text(value);
+        return text.find("UTF-8") != std::string_view::npos || text.find("utf8") != std::string_view::npos;
+    }
+    return false;
+}
+
+}  // namespace ouro

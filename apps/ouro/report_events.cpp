@@ -1,0 +1,62 @@
+#include "report_parts.hpp"
+
+#include <ouro/base/status.hpp>
+#include <ouro/observe/events.hpp>
+
+namespace ouro {
+namespace {
+
+using detail::EventRing;
+using detail::EventSlot;
+using detail::kEventSlots;
+
+const char* kind_name(std::uint64_t kind) {
+    switch (static_cast<ObserveEventKind>(kind)) {
+        case ObserveEventKind::soft_budget_passed:
+            return "soft_budget_passed";
+        case ObserveEventKind::request_refused:
+            return "request_refused";
+        case ObserveEventKind::pressure_changed:
+            return "pressure_changed";
+        case ObserveEventKind::pressure_handled:
+            return "pressure_handled";
+        case ObserveEventKind::new_peak:
+            return "new_peak";
+        case ObserveEventKind::spike:
+            return "spike";
+    }
+    return "unknown";
+}
+
+// As the ring's own reader knows it: even, and of this event.
+bool holds(const EventSlot& slot, std::uint64_t number) {
+    return load(slot.sequence) == 2 * number + 2;
+}
+
+EventReport read_slot(const EventSlot& slot, std::uint64_t number, const Report& report) {
+    const std::uint64_t kinds = load(slot.words[1]);
+    const auto status = static_cast<Status>(kinds >> 8 & 0xff);
+    return {.number = number,
+            .seconds_ago = seconds_between(load(slot.words[0]), report.taken_ns),
+            .kind = kind_name(kinds & 0xff),
+            .tag = name_of_tag(report, kinds >> 32 & 0xffff),
+            .status = status == Status::ok ? "" : std::string(status_name(status)),
+            .level = static_cast<unsigned>(kinds >> 16 & 0xff),
+            .bytes = load(slot.words[2]),
+            .limit_bytes = load(slot.words[3])};
+}
+
+}  // namespace
+
+void read_events(const EventRing& ring, Report& report) {
+    report.event_count = load(ring.next);
+    const std::uint64_t kept = std::min<std::uint64_t>(report.event_count, kEventSlots);
+    for (std::uint64_t back = 1; back <= kept; ++back) {
+        const std::uint64_t number = report.event_count - back;
+        const EventSlot& slot = ring.slots[number % kEventSlots];
+        // Others are being written, or were lost.
+        if (holds(slot, number)) report.events.push_back(read_slot(slot, number, report));
+    }
+}
+
+}  // namespace ouro

@@ -1,0 +1,195 @@
+#pragma once
+
+#include "image_reader.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What a report tells, as plain values: made of records that nobody vouches for, so that every number was
+// checked and every text is printable.
+namespace ouro {
+
+struct FailureCount {
+    std::string reason;
+    std::uint64_t count = 0;
+};
+
+// With all tags below it, except where it says otherwise.
+struct TagReport {
+    std::uint16_t id = 0;
+    std::uint16_t parent = 0;
+    // How many are above it; the untagged one is everything.
+    unsigned depth = 0;
+    std::string name;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t live_blocks = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t frees = 0;
+    std::uint64_t allocated_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    std::uint64_t peak_bytes = 0;
+    // Of the tag alone.
+    std::uint64_t own_live_bytes = 0;
+    std::optional<std::uint64_t> soft_bytes;
+    std::optional<std::uint64_t> hard_bytes;
+    bool is_rate_limited = false;
+    // Of the tag alone.
+    std::vector<FailureCount> failures;
+    // Since the report before.
+    std::optional<double> allocations_per_second;
+    std::optional<double> allocated_bytes_per_second;
+};
+
+struct EventReport {
+    std::uint64_t number = 0;
+    // Before the moment of the report.
+    double seconds_ago = 0;
+    std::string kind;
+    std::string tag;
+    // Empty where it says nothing.
+    std::string status;
+    unsigned level = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t limit_bytes = 0;
+};
+
+// One watcher of a budget and of the machine.
+struct MonitorReport {
+    std::string tag;
+    std::string level;
+    std::string source;
+    std::uint64_t used_bytes = 0;
+    std::uint64_t limit_bytes = 0;
+    std::uint64_t looks = 0;
+    std::uint64_t level_changes = 0;
+    std::uint64_t handler_calls = 0;
+    std::uint64_t reliefs = 0;
+    std::uint64_t failures = 0;
+    std::uint64_t reported_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    double handler_seconds = 0;
+    // From crossing a level to the first handler.
+    std::uint64_t crossings = 0;
+    double least_latency_seconds = 0;
+    double median_latency_seconds = 0;
+    double most_latency_seconds = 0;
+};
+
+struct HandlerCallReport {
+    std::uint64_t number = 0;
+    double seconds_ago = 0;
+    double duration_seconds = 0;
+    std::string handler;
+    std::string tag;
+    std::string level;
+    std::string source;
+    std::uint64_t wanted_bytes = 0;
+    // What it said, and what the ledger saw.
+    std::uint64_t reported_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+};
+
+struct FrameReport {
+    std::uint64_t address = 0;
+    // Empty and zero where they are not known.
+    std::string function;
+    std::string file;
+    unsigned line = 0;
+    std::string module;
+    std::uint64_t module_offset = 0;
+};
+
+// Estimates.
+struct AmountReport {
+    std::uint64_t bytes = 0;
+    std::uint64_t blocks = 0;
+};
+
+// A place that allocates.
+struct SiteReport {
+    // Zero: all those that found no room.
+    std::size_t number = 0;
+    std::string tag;
+    AmountReport live;
+    AmountReport allocated;
+    AmountReport temporary;
+    std::int64_t growth_bytes = 0;
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t live_samples = 0;
+    // Innermost first.
+    std::vector<FrameReport> frames;
+};
+
+enum class SiteSorting { live, allocated, temporary, growth, peak };
+
+struct ProfileReport {
+    bool is_running = false;
+    double seconds = 0;
+    std::uint64_t mean_bytes = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t dropped_sites = 0;
+    std::uint64_t dropped_blocks = 0;
+    AmountReport live;
+    std::uint64_t peak_bytes = 0;
+    SiteSorting sorting = SiteSorting::live;
+    std::vector<SiteReport> sites;
+};
+
+struct TagMoment {
+    std::string tag;
+    std::uint64_t live_bytes = 0;
+};
+
+struct MomentReport {
+    double seconds_ago = 0;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t live_blocks = 0;
+    std::uint64_t resident_bytes = 0;
+    // Since the program began.
+    std::uint64_t allocated_bytes = 0;
+    std::uint64_t freed_bytes = 0;
+    std::uint64_t allocations = 0;
+    // The largest, without those below them.
+    std::vector<TagMoment> tags;
+};
+
+struct Report {
+    std::string program;
+    std::uint32_t process_id = 0;
+    bool is_live = false;
+    double running_seconds = 0;
+    std::uint64_t taken_ns = 0;
+    unsigned threads = 0;
+    // What the records themselves take.
+    std::uint64_t record_bytes = 0;
+    // A parent before those below it, which are sorted by what is live.
+    std::vector<TagReport> tags;
+    // The latest first.
+    std::vector<EventReport> events;
+    std::uint64_t event_count = 0;
+    std::vector<MonitorReport> monitors;
+    // The latest first.
+    std::vector<HandlerCallReport> handler_calls;
+    std::uint64_t handler_call_count = 0;
+    // When the profiler was ever started.
+    std::optional<ProfileReport> profile;
+    // The oldest first.
+    std::vector<MomentReport> timeline;
+};
+
+[[nodiscard]] Report make_report(const LoadedImage& loaded);
+
+void sort_sites(Report& report, SiteSorting sorting);
+
+// Fills in the rates from an earlier report of the same process.
+void add_rates(Report& report, const Report& before);
+
+// Leaves the tag of this name and those below it, and what belongs to them. Throws ReportError, with the
+// names there are.
+void keep_tag(Report& report, const std::string& name);
+
+}  // namespace ouro

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+// A recording: a header, then parts, each with its kind and length, the last of which says that it is whole.
+// Numbers are as the recording machine writes them.
+namespace ouro::detail {
+
+inline constexpr std::array<char, 8> kRecordingMagic{'o', 'u', 'r', 'o', 'r', 'e', 'c', 0};
+inline constexpr std::uint32_t kRecordingVersion = 1;
+
+struct RecordingHeader {
+    std::array<char, 8> magic;
+    std::uint32_t version;
+    std::uint32_t process_id;
+    // os::monotonic_ns of the moment.
+    std::uint64_t saved_ns;
+};
+static_assert(sizeof(RecordingHeader) == 24);
+
+enum class RecordingPart : std::uint32_t {
+    // Bytes of the image, from `offset`. What no part brings is zero.
+    image = 1,
+    // Some of the text that lists the process's mappings; all parts together are the text.
+    mappings = 2,
+    // Without bytes.
+    end = 3,
+};
+
+struct RecordingPartHeader {
+    RecordingPart kind;
+    std::uint32_t unused;
+    std::uint64_t offset;
+    std::uint64_t bytes;
+};
+static_assert(sizeof(RecordingPartHeader) == 24);
+
+}  // namespace ouro::detail

@@ -1,0 +1,102 @@
+"""Usage: gdb_test.py <source tree> <sample program>: what gdb shows of our types, running or in a core."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.realpath(sys.argv.pop(1))
+SAMPLE = os.path.realpath(sys.argv.pop(1))
+SCRIPT = os.path.join(ROOT, "tools", "debuggers", "ouro_gdb.py")
+
+
+def gdb(arguments, *commands):
+    words = ["gdb", "-batch", "-nx"]
+    for command in ("set width 0", "set debuginfod enabled off", f"source {SCRIPT}", *commands):
+        words += ["-ex", command]
+    # Its own python must not take the modules of another one.
+    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    result = subprocess.run([*words, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env=surroundings, timeout=240)
+    return result.stdout
+
+
+def reason_to_skip():
+    if shutil.which("gdb") is None:
+        return "gdb is not installed; tools/setup installs it"
+    if "Python scripting is not supported" in gdb([], "python print(1)"):
+        return "this gdb was built without python"
+    if "Breakpoint 1, " not in gdb([SAMPLE], "break stop_here", "run"):
+        return "gdb cannot start programs here: the system does not allow ptrace"
+    return None
+
+
+SKIP = reason_to_skip()
+if SKIP:
+    print(f"skipped: {SKIP}")
+
+
+@unittest.skipIf(SKIP, SKIP)
+class Views(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.core = os.path.join(cls.folder.name, "core")
+        cls.shown = gdb([SAMPLE], "break stop_here", "run", "up", "info locals", "ouro-tags",
+                        f"generate-core-file {cls.core}")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def assert_local(self, name, text):
+        line = re.search(rf"^{name} = (.*)$", self.shown, re.MULTILINE)
+        self.assertIsNotNone(line, self.shown)
+        self.assertRegex(line.group(1), f"^{text}$")
+
+    def test_values_and_failures(self):
+        self.assert_local("charged", r"ok = \{value = 1000 bytes at 0x[0-9a-f]+\}")
+        self.assert_local("refused", "failed: budget_exceeded")
+        self.assert_local("seven", r"ok = \{value = 7\}")
+        self.assert_local("late", "failed: timed_out")
+        self.assert_local("done", "ok")
+        self.assert_local("nothing", "no block")
+
+    def test_names_of_things(self):
+        self.assert_local("handle", "slot 5, generation 3")
+        self.assert_local("small_handle", "slot 6, generation 2")
+        self.assert_local("no_handle", "null handle")
+        self.assert_local("tag", r"sample-creatures \(tag \d+\)")
+        self.assert_local("offset", "offset 64 to int")
+        self.assert_local("traits", r"\{hungry, ill\}")
+
+    def test_collections(self):
+        self.assert_local("vector", r"5 elements, room for \d+ = \{10, 20, 30, 40, 50\}")
+        self.assert_local("ring", r"ok = \{value = 3 elements, room for 3 = \{3, 4, 5\}\}")
+        self.assert_local("bits", r"ok = \{value = 2 of 100 bits: \{3, 64\}\}")
+        self.assert_local("fixed", r"1 of 70 bits: \{69\}")
+        self.assert_local("names", r'2 texts = \{"torch", "rope"\}')
+        self.assert_local("rows", r"5 rows, room for 64 = "
+                                  r"\{column 0 = \{1, 2, 3, 4, 5\}, column 1 = \{0.5, 1, 1.5, 2, 2.5\}\}")
+
+    def assert_tags(self, text):
+        self.assertRegex(text, r"everything +1000 B +1000 B +- +- +1 +0\n")
+        self.assertRegex(text, r"  sample-game +1000 B +1000 B +- +- +1 +0\n")
+        self.assertRegex(text, r"    sample-creatures +1000 B +1000 B +2 KiB +4 KiB +1 +1\n")
+
+    def test_the_ledger_of_a_stopped_program(self):
+        self.assert_tags(self.shown)
+
+    def test_the_ledger_of_a_core(self):
+        self.assert_tags(gdb([SAMPLE, self.core], "ouro-tags"))
+
+    def test_without_a_ledger_it_says_why(self):
+        self.assertIn("ouro-tags: gdb knows nothing of the records' types", gdb([], "ouro-tags"))
+        self.assertIn("ouro-tags: nothing was charged", gdb([SAMPLE], "break main", "run", "ouro-tags"))
+
+
+if __name__ == "__main__":
+    unittest.main()
