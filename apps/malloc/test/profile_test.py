@@ -101,6 +101,11 @@ class Profile(unittest.TestCase):
         self.assertEqual(dropped[:2], [0, 0])
         self.assertAlmostEqual(dropped[3], 82 * MIB, delta=6 * MIB)
 
+    def test_a_recording(self):
+        recording = self.profile("profile.ouro", PROFILED, "keep")
+        self.assertGreater(len(recording), 4096)
+        self.assertIn(os.path.basename(PROFILED).encode(), recording)
+
     def test_a_program_may_have_children(self):
         with tempfile.TemporaryDirectory() as folder:
             script = f"{PROFILED} keep; {PROFILED} keep; true"
