@@ -4,7 +4,6 @@
 #include "text_output.hpp"
 
 #include <ouro/observe/exports.hpp>
-#include <ouro/observe/profiler.hpp>
 #include <ouro/observe/recording.hpp>
 
 #include <cerrno>
@@ -98,7 +97,6 @@ Expected<void> write_profile(const FileName& name) noexcept {
 
 [[gnu::destructor]] void write_profile_at_exit() noexcept {
     if (!is_profiling() || settings().profile_file[0] == '\0') return;
-    stop_profiler();
     const FileName name(settings().profile_file);
     const auto written = write_profile(name);
     if (written) return;
