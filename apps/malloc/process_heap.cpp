@@ -47,8 +47,9 @@ constinit os::ThreadExitKey g_exit_key;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_ending = false;
 
 void leave_heap(void*) noexcept {
-    t_heap = nullptr;
-    t_free_heap = nullptr;
+    t_state.heap = nullptr;
+    t_state.free_heap = nullptr;
+    t_state.counted_heap = nullptr;
     t_is_ending = true;
     g_core->abandon_heap_of(os::this_thread_id());
 }
@@ -132,14 +133,14 @@ void ensure_started() noexcept {
 }
 
 ThreadHeap* find_heap() noexcept {
-    if (t_free_heap != nullptr) return t_free_heap;
+    if (t_state.free_heap != nullptr) return t_state.free_heap;
     const auto heap = g_core->heap_of_this_thread();
     if (!heap) return nullptr;
-    t_free_heap = *heap;
-    if (!is_guarding() && !is_profiling()) t_heap = *heap;
+    t_state.free_heap = *heap;
+    if (!is_guarding()) (is_profiling() ? t_state.counted_heap : t_state.heap) = *heap;
     // May call malloc, which finds the heap noted.
     static_cast<void>(os::set_thread_exit_value(g_exit_key, *heap));
-    return t_free_heap;
+    return t_state.free_heap;
 }
 
 void* allocate_small(unsigned size_class) noexcept {
@@ -200,7 +201,7 @@ Found find_memory(std::size_t size, std::size_t alignment) noexcept {
 
 void free_small(unsigned size_class, void* block) noexcept {
     visit_idle_memory(*g_core, Errand::freeing);
-    ThreadHeap* const heap = t_free_heap != nullptr || !t_is_ending ? find_heap() : nullptr;
+    ThreadHeap* const heap = t_state.free_heap != nullptr || !t_is_ending ? find_heap() : nullptr;
     if (heap != nullptr) {
         heap->push_slow(size_class, block);
     } else {
@@ -236,11 +237,8 @@ bool is_large(std::size_t size, std::size_t alignment) noexcept {
 
 }  // namespace
 
-void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
-    ThreadHeap* const heap = t_free_heap;
-    if (is_profiling() && is_sample_due(std::min(size, kMostBytes))) [[unlikely]] {
-        if (void* const block = allocate_sampled(size, alignment, zeroed)) return block;
-    }
+void* allocate_unsampled(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
+    ThreadHeap* const heap = t_state.free_heap;
     if (is_guarding()) {
         if (void* const block = allocate_guarded(size, alignment))
             return zeroed ? std::memset(block, 0, size) : block;
@@ -251,6 +249,18 @@ void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexce
             return zeroed ? std::memset(block, 0, size) : block;
     }
     return allocate_uncached(size, std::max(alignment, kAlignment), zeroed);
+}
+
+void* allocate_due(std::size_t size) noexcept {
+    void* const block = allocate_sampled(size, kAlignment, false);
+    return block != nullptr ? block : allocate_unsampled(size, kAlignment, false);
+}
+
+void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
+    if (is_profiling() && is_sample_due(std::min(size, kMostBytes))) [[unlikely]] {
+        if (void* const block = allocate_sampled(size, alignment, zeroed)) return block;
+    }
+    return allocate_unsampled(size, alignment, zeroed);
 }
 
 void deallocate_slow(void* block) noexcept {

@@ -3,6 +3,7 @@
 #include "guarded_blocks.hpp"
 #include "mapped_blocks.hpp"
 #include "profiled_blocks.hpp"
+#include "thread_state.hpp"
 
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/size_classes.hpp>
@@ -22,12 +23,6 @@ inline constexpr std::size_t kAlignment = 16;
 // Differences of pointers into a block must fit.
 inline constexpr std::size_t kMostBytes = PTRDIFF_MAX;
 
-// A thread's heap, or null before its first call and after its end. The one for allocating is always null
-// while allocations are sampled, for guards or for the profile: then each comes to the slow path and is
-// counted. Frees need not, for sampled blocks lie elsewhere.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::ThreadHeap* t_heap = nullptr;
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::ThreadHeap* t_free_heap = nullptr;
-
 // The core's addresses and the kinds of its units, for free(); empty until the first call.
 struct Region {
     std::uintptr_t begin = 0;
@@ -40,6 +35,9 @@ inline constinit Region g_region;
 void start_early() noexcept;
 // Null, with errno set, when there is no memory; errno stays as it was otherwise.
 [[gnu::noinline]] void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept;
+// The same for what was counted already, or need not be, and for what may be a sample.
+[[gnu::noinline]] void* allocate_unsampled(std::size_t size, std::size_t alignment, bool zeroed) noexcept;
+[[gnu::noinline]] void* allocate_due(std::size_t size) noexcept;
 // Keeps errno.
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
 [[nodiscard]] void* reallocate(void* block, std::size_t new_size) noexcept;
@@ -59,9 +57,16 @@ static_assert(detail::kClassAlignment == kAlignment);
 
 [[nodiscard]] inline void* allocate(std::size_t size) noexcept {
     if (size <= detail::kLargestTableBytes) [[likely]] {
-        if (detail::ThreadHeap* const heap = t_heap) [[likely]]
-            if (void* const block = heap->pop(detail::aligned_table_class(size))) [[likely]]
-                return block;
+        detail::ThreadHeap* heap = t_state.heap;
+        if (heap == nullptr) [[unlikely]] {
+            heap = t_state.counted_heap;
+            if (heap == nullptr) return allocate_slow(size, kAlignment, false);
+            if (is_sample_due(size)) [[unlikely]]
+                return allocate_due(size);
+        }
+        if (void* const block = heap->pop(detail::aligned_table_class(size))) [[likely]]
+            return block;
+        return allocate_unsampled(size, kAlignment, false);
     }
     return allocate_slow(size, kAlignment, false);
 }
@@ -80,7 +85,7 @@ static_assert(detail::kClassAlignment == kAlignment);
 inline void deallocate(void* block) noexcept {
     const detail::UnitKind kind = kind_of(block);
     if (detail::is_slab(kind)) [[likely]] {
-        if (detail::ThreadHeap* const heap = t_free_heap) [[likely]]
+        if (detail::ThreadHeap* const heap = t_state.free_heap) [[likely]]
             if (heap->push(detail::class_of_kind(kind), block)) [[likely]]
                 return;
     }
@@ -91,7 +96,7 @@ inline void deallocate(void* block) noexcept {
 // the core was full.
 inline void deallocate_sized(void* block, std::size_t size) noexcept {
     if (size <= detail::kLargestClassBytes && is_in_core(block)) [[likely]] {
-        if (detail::ThreadHeap* const heap = t_free_heap) [[likely]]
+        if (detail::ThreadHeap* const heap = t_state.free_heap) [[likely]]
             if (heap->push(class_of_request(size), block)) [[likely]]
                 return;
     }

@@ -4,7 +4,7 @@
 #include "text_output.hpp"
 
 #include <ouro/observe/exports.hpp>
-#include <ouro/observe/profiler.hpp>
+#include <ouro/observe/recording.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -71,10 +71,10 @@ struct File {
     bool is_written = true;
 };
 
-// In the format that the name asks for.
-bool write_profile(const FileName& name) noexcept {
+// What a viewer opens.
+Expected<void> write_export(const FileName& name) noexcept {
     File file{::open(name.text(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-    if (file.descriptor < 0) return false;
+    if (file.descriptor < 0) return errno == ENOENT ? Status::not_found : Status::permission_denied;
     const ByteSink sink{[](void* context, std::string_view bytes) {
                             auto& to = *static_cast<File*>(context);
                             write_all(to.descriptor, bytes, to.is_written);
@@ -86,18 +86,23 @@ bool write_profile(const FileName& name) noexcept {
     } else {
         write_folded_stacks(sink, SiteOrder::live, names);
     }
-    return ::close(file.descriptor) == 0 && file.is_written;
+    if (::close(file.descriptor) != 0 || !file.is_written) return Status::io_error;
+    return {};
+}
+
+// In the format that the name asks for.
+Expected<void> write_profile(const FileName& name) noexcept {
+    return name.ends_with(".pb") || name.ends_with(".folded") ? write_export(name) : save_image(name.text());
 }
 
 [[gnu::destructor]] void write_profile_at_exit() noexcept {
     if (!is_profiling() || settings().profile_file[0] == '\0') return;
-    stop_profiler();
     const FileName name(settings().profile_file);
-    if (write_profile(name)) return;
-    const int error = errno;
+    const auto written = write_profile(name);
+    if (written) return;
     TextBuffer text;
-    text.add("OUROBOROS_MALLOC: cannot write the profile to ").add(name.text()).add(", error ");
-    text.add_number(static_cast<unsigned>(error)).add("\n").write();
+    text.add("OUROBOROS_MALLOC: cannot write the profile to ").add(name.text()).add(": ");
+    text.add(status_name(written.status()).data()).add("\n").write();
 }
 
 }  // namespace

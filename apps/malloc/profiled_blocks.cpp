@@ -21,13 +21,15 @@ namespace ouro::process_heap {
 namespace {
 
 constexpr std::size_t kLeastAlignment = 16;
-// Addresses for sampled blocks; memory is taken as it is touched.
-constexpr std::size_t kMostRegionBytes = std::size_t{1} << 30;
-constexpr std::size_t kLeastRegionBytes = std::size_t{16} << 20;
+// Addresses for sampled blocks, handed to the heap of them in pieces: it touches a little of each at once.
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostRegionBytes = kPieceBytes * TlsfAllocator::kMaxRegions;
 
 // Never destroyed: blocks outlive whatever ends last.
 alignas(TlsfAllocator) constinit std::byte g_memory[sizeof(TlsfAllocator)] = {};
 constinit TlsfAllocator* g_region = nullptr;
+// What the heap was not given yet. Under the lock.
+constinit MemoryBlock g_rest;
 constinit detail::WordLock g_region_lock;
 constinit std::atomic<std::size_t> g_blocks = 0;
 constinit std::atomic<std::size_t> g_bytes = 0;
@@ -51,7 +53,7 @@ public:
 };
 
 MemoryBlock reserve_region() noexcept {
-    for (std::size_t bytes = kMostRegionBytes; bytes >= kLeastRegionBytes; bytes /= 4) {
+    for (std::size_t bytes = kMostRegionBytes; bytes >= kPieceBytes; bytes /= 4) {
         const auto region = os::reserve({.bytes = bytes});
         if (!region) continue;
         if (os::commit(*region)) return *region;
@@ -66,10 +68,18 @@ void complain(Status status) noexcept {
     text.write();
 }
 
+MemoryBlock take_piece() noexcept {
+    const MemoryBlock piece{g_rest.data, std::min(g_rest.size, kPieceBytes)};
+    g_rest = {g_rest.data + piece.size, g_rest.size - piece.size};
+    return piece;
+}
+
 void* take_block(std::size_t size, std::size_t alignment) noexcept {
     const RegionScope scope;
-    const auto block = g_region->allocate(size, alignment);
-    return block ? block->data : nullptr;
+    for (;;) {
+        if (const auto block = g_region->allocate(size, alignment)) return block->data;
+        if (g_rest.size == 0 || !g_region->add_region(take_piece())) return nullptr;
+    }
 }
 
 void give_back(void* block, std::size_t size) noexcept {
@@ -79,9 +89,9 @@ void give_back(void* block, std::size_t size) noexcept {
 
 // The mean that the bytes are a sample for, or zero.
 std::uint64_t begin_countdown(std::size_t bytes) noexcept {
-    if (t_clock.id.load(std::memory_order_relaxed) == 0)
-        t_clock.id.store(detail::new_clock_id(), std::memory_order_relaxed);
-    return detail::begin_countdown(t_clock, bytes);
+    if (t_state.clock.id.load(std::memory_order_relaxed) == 0)
+        t_state.clock.id.store(detail::new_clock_id(), std::memory_order_relaxed);
+    return detail::begin_countdown(t_state.clock, bytes);
 }
 
 bool record(const void* block, std::size_t size, std::uint64_t mean) noexcept {
@@ -89,7 +99,7 @@ bool record(const void* block, std::size_t size, std::uint64_t mean) noexcept {
     const std::size_t count = capture_callers(frames);
     return detail::record_sample(
         {.address = block, .bytes = size, .stack = std::span(frames).first(count), .mean_bytes = mean},
-        t_clock);
+        t_state.clock);
 }
 
 void* sample_small(std::size_t size, std::size_t alignment) noexcept {
@@ -111,7 +121,8 @@ void* sample_small(std::size_t size, std::size_t alignment) noexcept {
 void prepare_profiling() noexcept {
     const MemoryBlock memory = reserve_region();
     if (memory.is_null()) return complain(Status::out_of_address_space);
-    auto region = TlsfAllocator::create_in(memory, "profiled");
+    g_rest = memory;
+    auto region = TlsfAllocator::create_in(take_piece(), "profiled");
     if (!region) return complain(region.status());
     g_region = std::construct_at(reinterpret_cast<TlsfAllocator*>(g_memory), *std::move(region));
     g_profiled_region = {reinterpret_cast<std::uintptr_t>(memory.data), memory.size};
@@ -125,7 +136,7 @@ void start_profiling() noexcept {
         complain(started.status());
     t_is_sampling = false;
     // Whatever was allocated on the way has not ended the first countdown.
-    t_clock.left.store(0, std::memory_order_relaxed);
+    t_state.clock.left.store(0, std::memory_order_relaxed);
 }
 
 void* allocate_profiled(std::size_t size, std::size_t alignment) noexcept {
@@ -150,7 +161,7 @@ void note_large_block(void* block, std::size_t size, std::size_t counted_bytes) 
 }
 
 void free_profiled(void* block) noexcept {
-    const std::size_t size = detail::forget_sampled_block(block, t_clock);
+    const std::size_t size = detail::forget_sampled_block(block, t_state.clock);
     OURO_ASSERT(size != 0, "free of what malloc did not return, or a second time");
     g_blocks.fetch_sub(1, std::memory_order_relaxed);
     g_bytes.fetch_sub(size, std::memory_order_relaxed);
@@ -162,7 +173,7 @@ std::size_t profiled_size(const void* block) noexcept {
 }
 
 void forget_large_block(const void* block) noexcept {
-    if (detail::may_be_sampled(block)) static_cast<void>(detail::forget_sampled_block(block, t_clock));
+    if (detail::may_be_sampled(block)) static_cast<void>(detail::forget_sampled_block(block, t_state.clock));
 }
 
 void note_resized_block(void* old_block, void* block, std::size_t old_size, std::size_t new_size) noexcept {

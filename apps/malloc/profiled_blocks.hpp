@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ouro/observe/detail/sample_clock.hpp>
+#include "thread_state.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -18,12 +18,9 @@ inline constinit bool g_is_profiling = false;
     return g_is_profiling;
 }
 
-// Counts what this thread allocates.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local detail::SampleClock t_clock = {};
-
 // Counts these bytes; true when they may end in a sample. Requires: is_profiling().
 [[nodiscard]] inline bool is_sample_due(std::size_t bytes) noexcept {
-    return detail::count_down(t_clock, bytes);
+    return detail::count_down(t_state.clock, bytes);
 }
 
 struct ProfiledRegion {

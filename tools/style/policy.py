@@ -41,7 +41,8 @@ version
 
 # Headers of an operating system or a processor, and the places that exist for them.
 OS_HEADER = (r"^(sys|linux|asm|net|netinet|arpa|bits)/|^(unistd|pthread|fcntl|sched|signal|poll|dlfcn"
-             r"|link|dirent|spawn|semaphore|ucontext|execinfo|cxxabi|numa|numaif|elf|termios|errno|malloc|syscall)\.h$")
+             r"|link|dirent|spawn|semaphore|ucontext|execinfo|unwind|cxxabi|numa|numaif|elf|termios|errno|malloc"
+             r"|syscall)\.h$")
 OS_PLACES = (
     r"^modules/(os|base)/src/linux/",  # the backends, chosen by CMake
     r"^modules/os/src/symbolize/",  # a target of its own, native only

@@ -47,13 +47,36 @@ TEST(MallocSettings, WordsAreUnderstood) {
     EXPECT_TRUE(heap::apply_settings("guard=1000,guard_slots=16384", settings));
     EXPECT_EQ(settings.guard_every, 1000U);
     EXPECT_EQ(settings.guard_slots, 16384U);
+    EXPECT_TRUE(heap::apply_settings("profile=/tmp/%p.pb,profile_bytes=64K", settings));
+    EXPECT_STREQ(settings.profile_file, "/tmp/%p.pb");
+    EXPECT_EQ(settings.profile_bytes, std::size_t{64} << 10);
+    EXPECT_TRUE(heap::apply_settings("profile=x", settings));
+    EXPECT_STREQ(settings.profile_file, "x");
 }
 
 TEST(MallocSettings, OtherWordsAreRefusedAndChangeNothing) {
-    for (const char* const words :
-         {"nonsense", "purge", "purge=", "purge=M", "purge=-1", "purge=1.5M", "purge=12345678901",
-          "idle=", "idle=1s", "background=yes", "stats=xml", "stats_signal=KILL", "Stats", " stats",
-          "guard=", "guard=x", "guard_slots=0", "guard_slots=16385"}) {
+    for (const char* const words : {"nonsense",
+                                    "purge",
+                                    "purge=",
+                                    "purge=M",
+                                    "purge=-1",
+                                    "purge=1.5M",
+                                    "purge=12345678901",
+                                    "idle=",
+                                    "idle=1s",
+                                    "background=yes",
+                                    "stats=xml",
+                                    "stats_signal=KILL",
+                                    "Stats",
+                                    " stats",
+                                    "guard=",
+                                    "guard=x",
+                                    "guard_slots=0",
+                                    "guard_slots=16385",
+                                    "profile",
+                                    "profile=",
+                                    "profile_bytes=0",
+                                    "profile_bytes=5G"}) {
         SCOPED_TRACE(words);
         heap::Settings settings;
         testing::internal::CaptureStderr();
@@ -64,7 +87,13 @@ TEST(MallocSettings, OtherWordsAreRefusedAndChangeNothing) {
         EXPECT_EQ(settings.purge_bytes, heap::Settings{}.purge_bytes);
         EXPECT_EQ(settings.report_at_exit, heap::ReportFormat::none);
         EXPECT_EQ(settings.guard_slots, heap::Settings{}.guard_slots);
+        EXPECT_STREQ(settings.profile_file, "");
+        EXPECT_EQ(settings.profile_bytes, heap::Settings{}.profile_bytes);
     }
+    const std::string long_name = std::string("profile=").append(heap::kMostProfileName + 1, 'x');
+    heap::Settings settings;
+    EXPECT_FALSE(heap::apply_settings(long_name.c_str(), settings));
+    EXPECT_STREQ(settings.profile_file, "");
 }
 
 TEST(MallocSettings, AWrongWordDoesNotSpoilTheOthers) {

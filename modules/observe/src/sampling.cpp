@@ -104,11 +104,14 @@ bool keep_sample(Profile& profile, std::uint32_t site_number, const SampledBlock
 
 constinit std::atomic<std::uint32_t> g_next_clock = kMaxShards + 1;
 
-// Several threads draw from the common clock.
+// Several threads draw from the common clock. Who comes when another has begun the next countdown already
+// counts for that one.
 std::uint64_t begin_own_countdown(SampleClock& clock, std::size_t bytes) noexcept {
     if (t_shard != nullptr) return begin_countdown(clock, bytes);
     const ProfileScope scope;
-    return scope ? begin_countdown(clock, bytes) : 0;
+    if (!scope) return 0;
+    const bool is_begun = clock.left.load(std::memory_order_relaxed) >= 0;
+    return is_begun && !is_shared_sample_due(bytes) ? 0 : begin_countdown(clock, bytes);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ouro/base/math.hpp>
 #include <ouro/observe/profiler.hpp>
 
-#include <cmath>
 #include <cstdint>
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ struct KnownAmount {
     double block_variance = 0;
 
     void add(double size, double mean) {
-        const double chance = -std::expm1(-size / mean);
+        const double chance = 1 - math::exp(-size / mean);
         bytes += size;
         blocks += 1;
         byte_variance += size * size * (1 - chance) / chance;
@@ -58,9 +58,9 @@ inline void expect_near_truth(const ProfileAmount& estimate, const KnownAmount& 
     // Weights are kept in fractions of a block.
     constexpr double kRounding = 0.001;
     EXPECT_NEAR(static_cast<double>(estimate.bytes), truth.bytes,
-                kSigmas * std::sqrt(truth.byte_variance) + kRounding * truth.bytes);
+                kSigmas * math::sqrt(truth.byte_variance) + kRounding * truth.bytes);
     EXPECT_NEAR(static_cast<double>(estimate.blocks), truth.blocks,
-                kSigmas * std::sqrt(truth.block_variance) + kRounding * truth.blocks + 1);
+                kSigmas * math::sqrt(truth.block_variance) + kRounding * truth.blocks + 1);
 }
 
 }  // namespace ouro::test
