@@ -143,6 +143,13 @@ ThreadHeap* find_heap() noexcept {
     return t_state.free_heap;
 }
 
+// A heap that was taken over by whoever revokes it is not this thread's any more.
+void forget_heap() noexcept {
+    t_state.heap = nullptr;
+    t_state.free_heap = nullptr;
+    t_state.counted_heap = nullptr;
+}
+
 void* allocate_small(unsigned size_class) noexcept {
     if (g_core == nullptr) return nullptr;
     visit_idle_memory(*g_core, Errand::allocating);
@@ -150,8 +157,7 @@ void* allocate_small(unsigned size_class) noexcept {
         const auto block = heap->pop_slow(size_class);
         if (block) return *block;
         if (block.status() != Status::busy) break;
-        // It is not this thread's any more.
-        noted_heap() = nullptr;
+        forget_heap();
     }
     return nullptr;
 }
@@ -201,11 +207,10 @@ Found find_memory(std::size_t size, std::size_t alignment) noexcept {
 
 void free_small(unsigned size_class, void* block) noexcept {
     visit_idle_memory(*g_core, Errand::freeing);
-    ThreadHeap* const heap = t_state.free_heap != nullptr || !t_is_ending ? find_heap() : nullptr;
-    if (heap != nullptr) {
-        heap->push_slow(size_class, block);
-    } else {
-        g_core->send_home(size_class, block);
+    for (;; forget_heap()) {
+        ThreadHeap* const heap = t_state.free_heap != nullptr || !t_is_ending ? find_heap() : nullptr;
+        if (heap == nullptr) return g_core->send_home(size_class, block);
+        if (heap->push_slow(size_class, block)) return;
     }
 }
 

@@ -1,23 +1,17 @@
 #pragma once
 
+#include <ouro/observe/byte_sink.hpp>
 #include <ouro/observe/profiler.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 // What was observed, in the formats that viewers open. The writers allocate nothing and hold no lock while
 // they hand bytes on: they may be called beside a running program.
 //
 //     write_pprof({.write = append_to_file, .context = &file});     // then: pprof -http=: file
 namespace ouro {
-
-// Where the bytes go, some hundreds at a time.
-struct ByteSink {
-    void (*write)(void* context, std::string_view bytes) = nullptr;
-    void* context = nullptr;
-};
 
 // What code is called in an export. Without one, and where it writes nothing: the file and the place in it,
 // as addr2line takes it.
