@@ -3,6 +3,7 @@
 #include <ouro/observe/detail/profile_layout.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace ouro {
 namespace {
@@ -78,9 +79,10 @@ void sort_sites(Report& report, SiteSorting sorting) {
         }
         return static_cast<std::int64_t>(site.live.bytes);
     };
-    std::stable_sort(
-        report.profile->sites.begin(), report.profile->sites.end(),
-        [&key](const SiteReport& one, const SiteReport& other) { return key(one) > key(other); });
+    std::sort(report.profile->sites.begin(), report.profile->sites.end(),
+              [&key](const SiteReport& one, const SiteReport& other) {
+                  return std::tuple(key(other), one.number) < std::tuple(key(one), other.number);
+              });
     report.profile->sorting = sorting;
 }
 

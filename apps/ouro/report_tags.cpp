@@ -99,8 +99,8 @@ std::vector<TagReport> sort_as_tree(std::vector<TagReport> tags) {
     std::vector<std::vector<std::size_t>> below(kMaxTags);
     std::vector<std::size_t> order(tags.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-        return tags[one].live_bytes < tags[other].live_bytes;
+    std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+        return std::pair(tags[one].live_bytes, one) < std::pair(tags[other].live_bytes, other);
     });
     std::vector<std::size_t> open;
     for (const std::size_t index : order) {
