@@ -25,7 +25,7 @@ public:
             sink_.write(sink_.context, text);
             return *this;
         }
-        std::memcpy(bytes_.data() + length_, text.data(), text.size());
+        if (!text.empty()) std::memcpy(bytes_.data() + length_, text.data(), text.size());
         length_ += text.size();
         return *this;
     }

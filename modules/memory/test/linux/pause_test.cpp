@@ -111,13 +111,18 @@ void* run_worker(void* argument) {
     }
 }
 
-// True when all but the first worker go on by many steps before the patience, in moments, is at its end.
-bool others_make_progress(int patience) {
-    constexpr std::uint64_t kSteps = 2000;
+// How often, and by how many steps the others must go on each time.
+struct Pauses {
+    int count = kPauses;
+    std::uint64_t steps = 2000;
+};
+
+// True when all but the first worker go on by so many steps before the patience, in moments, is at its end.
+bool others_make_progress(int patience, std::uint64_t steps) {
     const std::uint64_t second = g_shared.progress[1].load();
     const std::uint64_t third = g_shared.progress[2].load();
     for (; patience != 0; --patience) {
-        if (g_shared.progress[1].load() > second + kSteps && g_shared.progress[2].load() > third + kSteps)
+        if (g_shared.progress[1].load() > second + steps && g_shared.progress[2].load() > third + steps)
             return true;
         sleep_briefly();
     }
@@ -125,7 +130,7 @@ bool others_make_progress(int patience) {
 }
 
 // Ends the child: the workers use the resource until the process is gone.
-Outcome pause_again_and_again(MemoryResource& heap, int patience, int pauses = kPauses) {
+Outcome pause_again_and_again(MemoryResource& heap, int patience, const Pauses& pauses = {}) {
     g_shared.heap = &heap;
     struct sigaction action = {};
     action.sa_handler = pause_here;
@@ -135,12 +140,12 @@ Outcome pause_again_and_again(MemoryResource& heap, int patience, int pauses = k
         ::pthread_create(&threads[index], nullptr, run_worker, reinterpret_cast<void*>(index));
     while (g_shared.filtered_threads.load() != 3)
         sleep_briefly();
-    for (int pause = 0; pause < pauses; ++pause) {
+    for (int pause = 0; pause < pauses.count; ++pause) {
         g_shared.may_resume.store(false);
         ::pthread_kill(threads[0], SIGUSR1);
         while (!g_shared.is_paused.load())
             sleep_briefly();
-        if (!others_make_progress(patience)) return Outcome::others_stood_still;
+        if (!others_make_progress(patience, pauses.steps)) return Outcome::others_stood_still;
         g_shared.may_resume.store(true);
         while (g_shared.is_paused.load())
             sleep_briefly();
@@ -213,7 +218,9 @@ template <>
 Outcome pause_on<FullHeap>(int patience) {
     alignas(4096) static std::array<std::byte, FullHeap::kBytes> region;
     static auto heap = SmallObjectAllocator::create_in({region.data(), region.size()});
-    return heap ? pause_again_and_again(*heap, patience, kFewPauses) : Outcome::cannot_create;
+    // A step may take the bounded time for which one waits for a heap that another has.
+    constexpr Pauses kFew{.count = kFewPauses, .steps = 50};
+    return heap ? pause_again_and_again(*heap, patience, kFew) : Outcome::cannot_create;
 }
 
 template <>

@@ -46,6 +46,8 @@ private:
 
 TEST(OtherProcess, ReadsWhatTheOtherHolds) {
     std::array<char, 16> text{"as it was"};
+    // Nothing here reads it before it changes, but another process does.
+    asm volatile("" : : "r"(text.data()) : "memory");
     WaitingChild child;
     text = {"changed here"};
     std::array<char, 16> copy{};
