@@ -38,7 +38,7 @@ using ouro::SmallObjectAllocator;
 constexpr std::size_t kPlaces = 256;
 constexpr int kPauses = 150;
 // Where each of them may cost the others their patience.
-constexpr int kFewPauses = 40;
+constexpr int kFewPauses = 15;
 constexpr std::size_t kAlignment = 16;
 
 // What the child tells by its exit code.
