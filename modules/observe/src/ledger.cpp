@@ -54,14 +54,16 @@ enum class Matter : unsigned char { block, part };
 
 // Gives credit back beyond what may be kept.
 void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
-    for (;;) {
-        const std::int64_t excess = place.credit() - kept;
-        if (excess <= 0) return;
-        place.add_granted(-excess);
-        if (may_take(place.cell)) return release_bytes(ledger, tag, excess);
-        place.add_granted(excess);
-        wait_for_revocation();
-    }
+    const std::int64_t excess = place.credit() - kept;
+    if (excess <= 0) return;
+    place.add_granted(-excess);
+    if (may_take(place.cell) && place.credit() >= kept) return release_bytes(ledger, tag, excess);
+    // A revocation is at it, or was: what it leaves.
+    place.add_granted(excess);
+    const RevocationHold hold;
+    const std::int64_t left = std::max<std::int64_t>(place.credit() - kept, 0);
+    place.add_granted(-left);
+    if (left != 0) release_bytes(ledger, tag, left);
 }
 
 // True when the budget of the tag or one above it has become smaller than what was granted.
@@ -107,17 +109,23 @@ bool make_room(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
     return true;
 }
 
-// Uses credit up; false when there is too little, and nothing has happened then.
+// Uses credit up; false when there is too little or a revocation is at it, and nothing has happened then.
 bool use_credit(const Place& place, std::int64_t bytes) noexcept {
-    for (;;) {
-        add_to(place.cell.allocated, bytes);
-        if (may_take(place.cell)) break;
-        add_to(place.cell.allocated, -bytes);
-        wait_for_revocation();
-    }
-    if (place.credit() >= 0) return true;
+    add_to(place.cell.allocated, bytes);
+    if (may_take(place.cell) && place.credit() >= 0) return true;
     add_to(place.cell.allocated, -bytes);
     return false;
+}
+
+// The same with new credit, while nobody may revoke it.
+bool use_new_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
+    const RevocationHold hold;
+    std::int64_t granted = 0;
+    if (!grant(ledger, tag, std::max<std::int64_t>(bytes - place.credit(), 0), granted).is_granted)
+        return false;
+    place.add_granted(granted);
+    add_to(place.cell.allocated, bytes);
+    return true;
 }
 
 // Credit for the bytes, in the place: ok, or budget_exceeded.
@@ -141,8 +149,8 @@ Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t b
     do {
         update_peaks_if_due(ledger, tag);
         if (const Status status = find_credit(ledger, place, tag, bytes); status != Status::ok) return status;
-        // Fails when the credit was revoked at once.
-    } while (!use_credit(place, bytes));
+        // The credit may be revoked at once, again and again.
+    } while (!use_credit(place, bytes) && !use_new_credit(ledger, place, tag, bytes));
     settle(ledger, place, tag);
     return Status::ok;
 }

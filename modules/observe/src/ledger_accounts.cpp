@@ -123,7 +123,8 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept
     std::int64_t spare = std::clamp(reserved / kShareOfUse, kLeast, kMost);
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
         if (account.is_rate_limited.load(std::memory_order_relaxed) != 0) spare = 0;
-        const std::int64_t now = account.reserved.load(std::memory_order_relaxed) + needed;
+        const std::int64_t now =
+            std::max<std::int64_t>(account.reserved.load(std::memory_order_relaxed), 0) + needed;
         const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
         spare = std::min(spare, std::max<std::int64_t>(hard - now, 0) / kShareOfRoom);
         for (const auto* bound : {&account.soft, &account.alarm}) {

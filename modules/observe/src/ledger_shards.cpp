@@ -115,8 +115,11 @@ bool may_take(const LedgerCell& cell) noexcept {
     return cell.floor.load(std::memory_order_acquire) != kOutOfReach;
 }
 
-void wait_for_revocation() noexcept {
-    const WordLockScope until_done(g_revoking);
+RevocationHold::RevocationHold() noexcept {
+    g_revoking.lock();
+}
+RevocationHold::~RevocationHold() {
+    g_revoking.unlock();
 }
 
 namespace {

@@ -25,8 +25,15 @@ private:
 // True unless the cell is being revoked. After what was taken, in slow work, also in the common shard: it has
 // the fence that platforms without a process barrier need.
 [[nodiscard]] bool may_take(const LedgerCell& cell) noexcept;
-// Waits for the end of a revocation.
-void wait_for_revocation() noexcept;
+// While one is there, nobody revokes; waits for a revocation that is under way. What would revoke itself must
+// not be called meanwhile.
+class RevocationHold {
+public:
+    RevocationHold() noexcept;
+    ~RevocationHold();
+    RevocationHold(const RevocationHold&) = delete;
+    RevocationHold& operator=(const RevocationHold&) = delete;
+};
 
 // Calls visit(shard) for each that was ever used.
 template <class Visit>
