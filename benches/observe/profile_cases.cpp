@@ -61,11 +61,13 @@ std::string python_program(std::uint64_t rows) {
            std::to_string(rows) + ")]\nfor _ in range(4): rows = json.loads(json.dumps(rows))\n";
 }
 
-// A run of Python on our malloc, with these words for it.
+// A run of Python on our malloc, with these words for it. Not one that is found by the path: that may be a
+// script that starts dozens of processes first.
 Work run_python(const std::string& words, const std::string& program) {
-    // Its own allocator would keep most of the blocks from malloc.
+    // Python's own allocator would keep most of the blocks from malloc.
     const std::string command = "PYTHONMALLOC=malloc OUROBOROS_MALLOC='" + words +
-                                "' LD_PRELOAD='" OURO_MALLOC_LIBRARY "' python3 -c \"" + program + "\"";
+                                "' LD_PRELOAD='" OURO_MALLOC_LIBRARY "' /usr/bin/python3 -c \"" + program +
+                                "\"";
     return [command](Round& round) {
         round.time([&] {
             if (std::system(command.c_str()) != 0) throw std::runtime_error("cannot run: " + command);
@@ -77,7 +79,7 @@ Work run_python(const std::string& words, const std::string& program) {
 void measure_python(Session& session) {
     const auto file =
         std::filesystem::temp_directory_path() / ("ouro-bench-" + std::to_string(::getpid()) + ".ouro");
-    const std::string program = python_program(session.sized(5'000, 100));
+    const std::string program = python_program(session.sized(20'000, 100));
     Case row = session.measure("profiler: python3 on our malloc", kMilliseconds)
                    .ours(run_python("profile=" + file.string(), program))
                    .peer("the profiler off", "this tree", run_python("purge=32M", program))
@@ -86,7 +88,7 @@ void measure_python(Session& session) {
                    .rounds_at_most(11);
     if (std::string(OURO_MALLOC_LIBRARY).empty()) {
         row.unavailable("needs our malloc: configure with -DOURO_BUILD_APPS=ON");
-    } else if (std::system("python3 -c '' 2>/dev/null") != 0) {
+    } else if (std::system("/usr/bin/python3 -c '' 2>/dev/null") != 0) {
         row.unavailable("needs python3: sudo apt install python3");
     } else {
         row.run();
