@@ -1,19 +1,14 @@
 // The same work on a bare resource and on one guarded with tier off. same_code_test.py compares the machine
 // code.
+#include "same_work.hpp"
+
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/guarded_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 
 namespace {
 
-template <class Resource>
-std::byte* work(Resource& resource, std::size_t size) {
-    const auto first = resource.allocate(64);
-    const auto second = resource.allocate(size, 32);
-    if (!first || !second) return nullptr;
-    resource.deallocate(*second, 32);
-    return first->data;
-}
+using ouro::probe::work;
 
 template <class Upstream>
 using Off = ouro::GuardedAllocator<ouro::HardeningTier::off, Upstream>;
