@@ -38,9 +38,13 @@ struct Place {
     [[nodiscard]] std::int64_t credit() const noexcept {
         return cell.lead() - slow_cell.revoked.load(std::memory_order_relaxed);
     }
+    // In the order in which a reader between the two takes credit for bytes in use, never for freed ones.
     void add_granted(std::int64_t bytes) const noexcept {
-        add_to(slow_cell.granted, bytes);
-        add_to(cell.allowance, bytes);
+        auto& first = bytes < 0 ? cell.allowance : slow_cell.granted;
+        auto& second = bytes < 0 ? slow_cell.granted : cell.allowance;
+        add_to(first, bytes);
+        std::atomic_thread_fence(std::memory_order_release);
+        add_to(second, bytes);
     }
     // The most credit that frees may leave without slow work.
     void set_most_credit(std::int64_t bytes) const noexcept {

@@ -25,7 +25,7 @@ struct Sums {
     std::uint64_t failures = 0;
 };
 
-// Frees before allocations, so that what both have seen is never less than nothing.
+// Frees before allocations, so that what both have seen is never less than what is live.
 void add_cells(Ledger& ledger, std::size_t id, Sums& sums) noexcept {
     detail::visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         sums.frees += shard.cells[id].frees.load(std::memory_order_relaxed);
@@ -61,8 +61,11 @@ TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums) noexcept {
                .allocated_bytes = sums.allocated_bytes,
                .freed_bytes = sums.freed_bytes,
                .failures = sums.failures};
-    use.live_bytes = static_cast<std::size_t>(
-        std::max<std::int64_t>(static_cast<std::int64_t>(sums.allocated_bytes - sums.freed_bytes), 0));
+    // What was allocated and freed between the two looks counts as live; what is granted bounds it.
+    const std::int64_t reserved = detail::account_of(ledger, tag).reserved.load(std::memory_order_relaxed);
+    const auto live = static_cast<std::int64_t>(sums.allocated_bytes - sums.freed_bytes);
+    use.live_bytes =
+        static_cast<std::size_t>(std::clamp<std::int64_t>(live, 0, std::max<std::int64_t>(reserved, 0)));
     use.live_blocks = static_cast<std::size_t>(
         std::max<std::int64_t>(static_cast<std::int64_t>(sums.allocations - sums.frees), 0));
     const std::int64_t peak = detail::account_of(ledger, tag).peak.load(std::memory_order_relaxed);

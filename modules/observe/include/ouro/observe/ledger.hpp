@@ -28,7 +28,8 @@ struct TagUse {
 };
 
 // Of the tag and all below it; of everything for the untagged one. Exact when nobody allocates or frees
-// meanwhile.
+// meanwhile; otherwise live_bytes is at least what is live when the call begins and still is when it returns,
+// and never more than the budgets have let through.
 [[nodiscard]] TagUse use_of(Tag tag) noexcept;
 
 // Of the tag alone. The peak is that of the tag with those below it.

@@ -70,9 +70,14 @@ struct alignas(4096) LedgerShard {
     [[nodiscard]] std::int64_t credit(std::size_t id) const noexcept {
         return cells[id].lead() - slow_cells[id].revoked.load(std::memory_order_relaxed);
     }
+    // Never more than was freed: the owner writes the two so that a grant seen by half goes for bytes in use.
     [[nodiscard]] std::int64_t freed(std::size_t id) const noexcept {
-        return cells[id].allowance.load(std::memory_order_relaxed) -
-               slow_cells[id].granted.load(std::memory_order_relaxed);
+        const auto& granted = slow_cells[id].granted;
+        for (;;) {
+            const std::int64_t before = granted.load(std::memory_order_acquire);
+            const std::int64_t sum = cells[id].allowance.load(std::memory_order_acquire);
+            if (granted.load(std::memory_order_relaxed) == before) return sum - before;
+        }
     }
 };
 
