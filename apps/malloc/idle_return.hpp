@@ -21,6 +21,10 @@ enum class Errand : unsigned char { allocating, freeing };
 // Whoever comes by. Requires: not from inside of a heap's own work.
 void visit_idle_memory(detail::HeapCore& core, Errand errand) noexcept;
 
+// Before a block gets a mapping of its own or a larger one, which cannot use free units: what lies free goes,
+// so that the process does not need both. The pages that come back cost no more than those of the mapping.
+void make_room_for_mapping(detail::HeapCore& core) noexcept;
+
 // Forks that wait for a purge to end: those who want to begin one let them go first, else threads that purge
 // again and again would keep a fork waiting for ever.
 inline constinit std::atomic<std::uint32_t> g_waiting_forks = 0;

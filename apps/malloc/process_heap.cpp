@@ -185,7 +185,10 @@ Found find_memory(std::size_t size, std::size_t alignment) noexcept {
     } else if (is_for_units) {
         found.block = allocate_units(size, alignment, found.is_zero);
     }
-    if (found.block == nullptr) found = {map_block(size, alignment), true};
+    if (found.block == nullptr) {
+        if (g_core != nullptr && !is_for_units) make_room_for_mapping(*g_core);
+        found = {map_block(size, alignment), true};
+    }
     if (found.block == nullptr && !is_for_units) found.block = allocate_units(size, alignment, found.is_zero);
     return found;
 }
@@ -320,8 +323,9 @@ void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noe
     if (kind == UnitKind::large_head && new_size > detail::kLargestClassBytes &&
         new_size <= kLargestUnitBytes)
         return g_core->resize_large(static_cast<std::byte*>(block), new_size).data;
-    if (kind == UnitKind::none && new_size >= kLeastMappedBytes) return remap_block(block, new_size);
-    return nullptr;
+    if (kind != UnitKind::none || new_size < kLeastMappedBytes) return nullptr;
+    if (g_core != nullptr && new_size > usable) make_room_for_mapping(*g_core);
+    return remap_block(block, new_size);
 }
 
 }  // namespace

@@ -104,6 +104,13 @@ class IdleMemory(unittest.TestCase):
         # As much as is in use may always stay.
         self.assertLess(freed, full - 5 * MIB)
 
+    def test_makes_room_for_a_mapping(self):
+        numbers = self.measure("mapping", "")
+        for full, freed, later in (numbers[:3], numbers[3:]):
+            self.assertGreater(freed, full - 4 * MIB)
+            # A thread keeps some of its empty slabs for itself.
+            self.assertLess(later, full - 8 * MIB)
+
     def test_trimming_reaches_the_cache_of_a_thread_that_sleeps(self):
         kept, after, resident = self.measure("trim", "")
         self.assertGreater(kept, MIB)

@@ -78,6 +78,22 @@ int fall_idle(bool comes_by) {
     return 0;
 }
 
+// Free memory is of no use to a block with a mapping of its own: it goes before that comes, and as it grows.
+int map_beside_free() {
+    void* block = nullptr;
+    for (const std::size_t size : {std::size_t{40} << 20, std::size_t{50} << 20}) {
+        std::vector<void*> blocks = fill(std::size_t{20} << 20, 1000);
+        const long full = resident_bytes();
+        for (void* const filled : blocks)
+            std::free(filled);
+        const long freed = resident_bytes();
+        block = std::realloc(block, size);
+        std::printf("%ld %ld %ld\n", full, freed, resident_bytes());
+    }
+    std::free(block);
+    return 0;
+}
+
 // Another thread keeps its cache and sleeps: a trim reaches it.
 int trim_idle_thread() {
     volatile bool is_done = false;
@@ -109,6 +125,7 @@ int main(int count, char** arguments) {
     if (std::strcmp(what, "exhaust") == 0) return exhaust();
     if (std::strcmp(what, "visited") == 0) return fall_idle(true);
     if (std::strcmp(what, "asleep") == 0) return fall_idle(false);
+    if (std::strcmp(what, "mapping") == 0) return map_beside_free();
     if (std::strcmp(what, "trim") == 0) return trim_idle_thread();
     if (std::strcmp(what, "signal") == 0) return raise(SIGUSR2);
     if (std::strcmp(what, "abandon") == 0) {

@@ -10,15 +10,8 @@
 
 namespace ouro {
 
-constinit BlockTable ouro_block_table{
-    .magic = {'o', 'u', 'r', 'o', 'b', 'l', 'k', '\0'},
-    .version = 1,
-    .entry_bytes = sizeof(BlockEntry),
-    .capacity = kMaxListedBlocks,
-    .used_entries = 0,
-    .unlisted = 0,
-    .entries = {},
-};
+// Zero at first: a program that lists little has little of it in memory.
+constinit BlockTable ouro_block_table{};
 
 namespace {
 
@@ -37,6 +30,15 @@ void write(T& field, std::type_identity_t<T> value) noexcept {
 
 constexpr bool is_listed_generation(std::uint32_t generation) noexcept {
     return generation % 2 != 0;
+}
+
+// Requires: the lock.
+void write_header() noexcept {
+    if (table.capacity != 0) return;
+    table.magic = {'o', 'u', 'r', 'o', 'b', 'l', 'k', '\0'};
+    table.version = 1;
+    table.entry_bytes = sizeof(BlockEntry);
+    table.capacity = kMaxListedBlocks;
 }
 
 // Requires: the lock. Null when all entries are taken.
@@ -98,6 +100,7 @@ BlockRegistration::BlockRegistration(const BlockDescription& description) noexce
     static_cast<void>(detail::watch_forks());
     {
         const detail::WordLockScope scope(changing);
+        write_header();
         BlockEntry* entry = find_free_entry();
         if (entry == nullptr) {
             unlisted_ = true;

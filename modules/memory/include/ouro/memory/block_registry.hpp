@@ -50,7 +50,8 @@ struct BlockEntry {
 };
 
 struct BlockTable {
-    // "ouroblk" and a zero, then the version of this layout: for readers of core files.
+    // "ouroblk" and a zero, then the version of this layout: for readers of core files. Zero until the first
+    // block is listed.
     std::array<char, 8> magic;
     std::uint32_t version;
     std::uint32_t entry_bytes;
