@@ -11,13 +11,22 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace ouro::process_heap {
 namespace {
 
-// The file's name with the process's number in place of %p, so that the children of a program do not write
-// over each other.
+// When this process or the one it was forked from began, as files' times are given.
+timespec g_begin = {};
+
+[[gnu::constructor]] void note_begin() noexcept {
+    // As coarse as the times of files, and so never later than one that is written from now on.
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &g_begin);
+}
+
+// The file's name with the process's number in place of %p.
 class FileName {
 public:
     explicit FileName(const char* pattern) noexcept {
@@ -31,6 +40,10 @@ public:
         }
     }
 
+    void add_suffix(unsigned number) noexcept {
+        add('.');
+        add_number(number);
+    }
     [[nodiscard]] const char* text() const noexcept { return text_; }
     [[nodiscard]] bool ends_with(const char* end) const noexcept {
         const std::size_t bytes = std::strlen(end);
@@ -71,8 +84,15 @@ struct File {
     bool is_written = true;
 };
 
+enum class Format : unsigned char { recording, pprof, folded };
+
+Format format_of(const FileName& name) noexcept {
+    if (name.ends_with(".pb")) return Format::pprof;
+    return name.ends_with(".folded") ? Format::folded : Format::recording;
+}
+
 // What a viewer opens.
-Expected<void> write_export(const FileName& name) noexcept {
+Expected<void> write_export(const FileName& name, Format format) noexcept {
     File file{::open(name.text(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
     if (file.descriptor < 0) return errno == ENOENT ? Status::not_found : Status::permission_denied;
     const ByteSink sink{[](void* context, std::string_view bytes) {
@@ -81,7 +101,7 @@ Expected<void> write_export(const FileName& name) noexcept {
                         },
                         &file};
     const FrameNames names{.describe = name_function};
-    if (name.ends_with(".pb")) {
+    if (format == Format::pprof) {
         write_pprof(sink, names);
     } else {
         write_folded_stacks(sink, SiteOrder::live, names);
@@ -90,15 +110,33 @@ Expected<void> write_export(const FileName& name) noexcept {
     return {};
 }
 
-// In the format that the name asks for.
-Expected<void> write_profile(const FileName& name) noexcept {
-    return name.ends_with(".pb") || name.ends_with(".folded") ? write_export(name) : save_image(name.text());
+// True when the file was written since this process began: by another one that has the same settings.
+bool is_anothers(const FileName& name) noexcept {
+    struct stat found{};
+    if (::stat(name.text(), &found) != 0) return false;
+    const timespec& written = found.st_mtim;
+    if (written.tv_sec != g_begin.tv_sec) return written.tv_sec > g_begin.tv_sec;
+    return written.tv_nsec >= g_begin.tv_nsec;
+}
+
+// Programs start others, which inherit the variable: nobody's profile is lost for that.
+void keep_anothers(FileName& name) noexcept {
+    if (!is_anothers(name)) return;
+    TextBuffer text;
+    text.add("OUROBOROS_MALLOC: another process has just written ").add(name.text());
+    name.add_suffix(static_cast<unsigned>(::getpid()));
+    text.add("; the profile of this one is ")
+        .add(name.text())
+        .add(" (%p in the name tells them apart)\n")
+        .write();
 }
 
 [[gnu::destructor]] void write_profile_at_exit() noexcept {
     if (!is_profiling() || settings().profile_file[0] == '\0') return;
-    const FileName name(settings().profile_file);
-    const auto written = write_profile(name);
+    FileName name(settings().profile_file);
+    const Format format = format_of(name);
+    keep_anothers(name);
+    const auto written = format == Format::recording ? save_image(name.text()) : write_export(name, format);
     if (written) return;
     TextBuffer text;
     text.add("OUROBOROS_MALLOC: cannot write the profile to ").add(name.text()).add(": ");

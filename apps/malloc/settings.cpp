@@ -27,8 +27,9 @@ constexpr const char* kHelp =
     "  guard_slots=<n>      at most so many guarded blocks at once (1024), up to 16384; a page or more "
     "each\n"
     "  profile=<file>       sample allocations with their call stacks, and write them there at the end;\n"
-    "                       %p is the process's number. For ouro report; for pprof when the name ends with\n"
-    "                       .pb, and stacks as text for flame graphs when it ends with .folded\n"
+    "                       %p is the process's number, which is added at the end where another process\n"
+    "                       came first. For ouro report; for pprof when the name ends with .pb, and stacks\n"
+    "                       as text for flame graphs when it ends with .folded\n"
     "  profile_bytes=<size> the mean distance of two samples (512K)\n";
 
 // The words are cut out of the variable by position: there is no heap to copy them to yet.
