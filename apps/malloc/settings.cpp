@@ -27,8 +27,8 @@ constexpr const char* kHelp =
     "  guard_slots=<n>      at most so many guarded blocks at once (1024), up to 16384; a page or more "
     "each\n"
     "  profile=<file>       sample allocations with their call stacks, and write them there at the end;\n"
-    "                       %p is the process's number, which is added at the end where another process\n"
-    "                       came first. For ouro report; for pprof when the name ends with .pb, and stacks\n"
+    "                       %p is the process's number, which is added where one that this process has\n"
+    "                       started came first. For ouro report; for pprof when the name ends with .pb, and stacks\n"
     "                       as text for flame graphs when it ends with .folded\n"
     "  profile_bytes=<size> the mean distance of two samples (512K)\n";
 
