@@ -28,8 +28,8 @@ constexpr const char* kHelp =
     "each\n"
     "  profile=<file>       sample allocations with their call stacks, and write them there at the end;\n"
     "                       %p is the process's number, which is added where one that this process has\n"
-    "                       started came first. For ouro report; for pprof when the name ends with .pb, and stacks\n"
-    "                       as text for flame graphs when it ends with .folded\n"
+    "                       started came first. For ouro report; for pprof when the name ends with .pb,\n"
+    "                       and stacks as text for flame graphs when it ends with .folded\n"
     "  profile_bytes=<size> the mean distance of two samples (512K)\n";
 
 // The words are cut out of the variable by position: there is no heap to copy them to yet.
