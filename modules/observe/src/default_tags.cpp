@@ -7,7 +7,9 @@
 namespace ouro {
 namespace {
 
+// The program's own of that name, wherever it stands, before a new one.
 Tag make(std::string_view name, Tag parent = {}) noexcept {
+    if (const auto known = find_tag(name)) return *known;
     const auto tag = register_tag(name, parent);
     return tag ? *tag : Tag{};
 }

@@ -189,7 +189,7 @@ bool is_shared_sample_due(std::size_t bytes) noexcept {
     return image->ledger.shards[0].samples.left.fetch_sub(count, std::memory_order_relaxed) < count;
 }
 
-bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes) noexcept {
+bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes, const void* caller) noexcept {
     ObserveImage* const image = observe_image();
     if (image == nullptr) return false;
     SampleClock& clock = own_clock(image->ledger);
@@ -197,8 +197,8 @@ bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes) noexcept {
     if (mean == 0) return false;
     std::array<void*, kMaxSiteFrames> frames;
     const std::size_t depth = image->profile.stack_depth.load(std::memory_order_relaxed);
-    // Without this function's own frame.
-    const std::size_t count = os::capture_stack(std::span(frames).first(std::min(depth, frames.size())), 1);
+    const std::size_t count =
+        os::capture_callers(std::span(frames).first(std::min(depth, frames.size())), caller);
     const SampledBlock sampled{.address = block.data,
                                .bytes = block.size,
                                .tag = tag,

@@ -5,9 +5,10 @@
 
 namespace ouro::detail {
 
-SlowPathTimer::SlowPathTimer() noexcept : began_ns_(os::monotonic_ns()) {}
+SlowPathTimer::SlowPathTimer(bool is_on) noexcept : began_ns_(is_on ? os::monotonic_ns() : 0) {}
 
 SlowPathTimer::~SlowPathTimer() {
+    if (began_ns_ == 0) return;
     LedgerShard* shard = t_shard;
     if (shard == nullptr) {
         ObserveImage* const image = observe_image();

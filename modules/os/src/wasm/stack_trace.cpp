@@ -7,4 +7,8 @@ std::size_t capture_stack(std::span<void*>, unsigned) noexcept {
     return 0;
 }
 
+std::size_t capture_callers(std::span<void*>, const void*) noexcept {
+    return 0;
+}
+
 }  // namespace ouro::os

@@ -24,7 +24,8 @@ namespace ouro {
 //     auto block = memory.allocate(64);      // counts as creatures, wherever and whenever it is freed
 //
 // Each block carries four bytes behind it with its tag, so that its free is credited to the right one whoever
-// frees it; they also show writes beyond the block's end (assert). A block is exactly as large as it was
+// frees it; they also show writes beyond the block's end, and frees of other blocks or with another size
+// (assert), with debug asserts also a second free. A block is exactly as large as it was
 // asked for. As thread-safe as the resource below, whose own type as argument keeps the calls to it direct.
 //
 // It stands on what frees block by block; below a frame or a stack it charges the memory that those take, on
@@ -64,6 +65,7 @@ public:
         const detail::ChargedTag guess = tag_in_force();
         if (detail::load_trailer(block) != guess.trailer || has_observers()) [[unlikely]]
             return deallocate_specially(block, alignment);
+        mark_dead(block);
         upstream_->deallocate(detail::whole_block(block), alignment);
         // Only now is there room for others within the budget.
         detail::refund(guess, block.size);
@@ -97,9 +99,16 @@ private:
         return tag;
     }
 
+    // Where debug asserts are on, a second free is noticed until the memory is another block's.
+    static void mark_dead([[maybe_unused]] MemoryBlock block) noexcept {
+#if OURO_ASSERT_LEVEL >= 1
+        detail::write_trailer(block, detail::BlockTrailer::dead());
+#endif
+    }
+
     template <auto kFunction>
-    [[nodiscard]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
-                                               std::size_t alignment) noexcept {
+    [[nodiscard, gnu::noinline]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
+                                                              std::size_t alignment) noexcept {
         const auto trailer = detail::read_trailer(block);
         const Tag tag = trailer.tag();
         const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
@@ -118,30 +127,31 @@ private:
         if (is_sampled) {
             detail::move_sample(block.data, changed);
         } else if (growth != 0 && detail::is_sample_due(growth)) {
-            is_sampled = detail::sample_allocation(changed, tag, growth);
+            is_sampled = detail::sample_allocation(changed, tag, growth, __builtin_return_address(0));
         }
         detail::write_trailer(changed, detail::BlockTrailer(tag, is_sampled));
         if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
         return changed;
     }
 
-    // Without credit: worth the time of measuring how long it takes.
+    // Without credit, for what the profiler wants to see, and for everything while somebody observes.
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> allocate_specially(detail::Charge charge, Tag tag,
                                                                           std::size_t size,
                                                                           std::size_t alignment) noexcept {
-        if (!charge.is_deferred()) return take_special(charge.is_sampled(), tag, size, alignment);
-        const detail::SlowPathTimer timer;
-        const Status status = detail::charge_slow(tag, size);
-        if (status != Status::ok) return refuse(tag, status, size, alignment);
-        return take_special(detail::is_sample_due(size), tag, size, alignment);
-    }
-    // For what the profiler wants to see, and for everything while somebody observes.
-    [[nodiscard]] Expected<MemoryBlock> take_special(bool is_sample, Tag tag, std::size_t size,
-                                                     std::size_t alignment) noexcept {
+        // Taken with the upstream's work: it is what the caller waits for.
+        const detail::SlowPathTimer timer(charge.is_deferred());
+        bool is_sample = charge.is_sampled();
+        if (charge.is_deferred()) {
+            const Status status = detail::charge_slow(tag, size);
+            if (status != Status::ok) return refuse(tag, status, size, alignment);
+            is_sample = detail::is_sample_due(size);
+        }
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) return give_up(tag, given.status(), size, alignment);
         const MemoryBlock block{given->data, size};
-        const bool is_sampled = is_sample && detail::sample_allocation(block, tag, size);
+        // One call for all, so that a place in the program is one site.
+        const bool is_sampled =
+            is_sample && detail::sample_allocation(block, tag, size, __builtin_return_address(0));
         detail::write_trailer(block, detail::BlockTrailer(tag, is_sampled));
         announce(&MemoryObserver::on_allocate, tag, block, alignment);
         return block;
@@ -151,6 +161,7 @@ private:
         const auto trailer = detail::read_trailer(block);
         if (has_observers()) announce(&MemoryObserver::on_deallocate, trailer.tag(), block, alignment);
         if (trailer.is_sampled()) detail::forget_sample(block.data);
+        mark_dead(block);
         upstream_->deallocate(detail::whole_block(block), alignment);
         detail::refund(detail::ChargedTag(trailer.tag()), block.size);
     }

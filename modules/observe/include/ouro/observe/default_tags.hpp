@@ -24,8 +24,9 @@ struct DefaultTags {
     Tag tooling;
 };
 
-// Registered by the first call, from any thread. A name that the program has registered below another parent
-// before, or for which the table has no room, is untagged here.
+// Registered by the first call, from any thread. A name that the program has registered before is the
+// program's tag, wherever it stands in the tree; one for which the table has no room is untagged, which means
+// everything.
 [[nodiscard]] const DefaultTags& default_tags() noexcept;
 
 }  // namespace ouro

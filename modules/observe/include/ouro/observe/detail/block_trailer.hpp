@@ -13,14 +13,18 @@ namespace ouro::detail {
 
 class BlockTrailer {
 public:
-    constexpr BlockTrailer() noexcept = default;
+    constexpr BlockTrailer() noexcept : BlockTrailer(Tag{}) {}
     constexpr explicit BlockTrailer(Tag tag, bool is_sampled = false) noexcept
-        : word_((tag.id() | (is_sampled ? kSampledBit : 0U)) * kFactor) {}
+        : word_((kSeal | tag.id() | (is_sampled ? kSampledBit : 0U)) * kFactor) {}
+    // Of a block that was freed.
+    [[nodiscard]] static constexpr BlockTrailer dead() noexcept { return BlockTrailer(kDeadWord); }
 
     // What the bytes mean. Of all words, one in 65,536 has a meaning.
     class Meaning {
     public:
-        [[nodiscard]] constexpr bool is_sound() const noexcept { return number_ < 2 * kSampledBit; }
+        [[nodiscard]] constexpr bool is_sound() const noexcept {
+            return (number_ & ~(2 * kSampledBit - 1)) == kSeal;
+        }
         [[nodiscard]] constexpr bool is_sampled() const noexcept { return (number_ & kSampledBit) != 0; }
         [[nodiscard]] constexpr Tag tag() const noexcept {
             return Tag::from_id(static_cast<std::uint16_t>(number_ & (kSampledBit - 1)));
@@ -33,10 +37,14 @@ public:
     };
     [[nodiscard]] constexpr Meaning meaning() const noexcept { return Meaning(word_ * kInverse); }
     [[nodiscard]] constexpr Tag tag() const noexcept { return meaning().tag(); }
+    [[nodiscard]] constexpr bool is_dead() const noexcept { return word_ == kDeadWord; }
     friend constexpr bool operator==(BlockTrailer, BlockTrailer) noexcept = default;
 
 private:
     static constexpr std::uint32_t kSampledBit = 0x8000;
+    // So that zeros mean nothing.
+    static constexpr std::uint32_t kSeal = 0x5ea1'0000;
+    static constexpr std::uint32_t kDeadWord = 0xdead'dead;
     static_assert(kMaxTags <= kSampledBit);
     // Odd, so that there is a number that undoes it.
     static constexpr std::uint32_t kFactor = 0x9e3779b1;
@@ -44,9 +52,12 @@ private:
 
     static_assert(static_cast<std::uint32_t>(std::uint64_t{kFactor} * kInverse) == 1);
 
-    std::uint32_t word_ = 0;
+    constexpr explicit BlockTrailer(std::uint32_t word) noexcept : word_(word) {}
+
+    std::uint32_t word_;
 };
 static_assert(sizeof(BlockTrailer) == 4);
+static_assert(!BlockTrailer::dead().meaning().is_sound());
 
 [[nodiscard]] constexpr MemoryBlock whole_block(MemoryBlock block) noexcept {
     return {block.data, block.size + sizeof(BlockTrailer)};
@@ -64,7 +75,9 @@ inline void write_trailer(MemoryBlock block, BlockTrailer trailer) noexcept {
 
 // Requires: a charged block with the size it was asked for, whose end nobody wrote beyond (assert).
 [[nodiscard]] inline BlockTrailer::Meaning read_trailer(MemoryBlock block) noexcept {
-    const BlockTrailer::Meaning meaning = load_trailer(block).meaning();
+    const BlockTrailer trailer = load_trailer(block);
+    const BlockTrailer::Meaning meaning = trailer.meaning();
+    OURO_ASSERT(!trailer.is_dead(), "a block of a ChargedAllocator was freed twice");
     OURO_ASSERT(meaning.is_sound(),
                 "not a block of a ChargedAllocator with this size, or its end was written over");
     return meaning;

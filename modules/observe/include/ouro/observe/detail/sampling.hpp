@@ -24,8 +24,9 @@ namespace ouro::detail {
 }
 
 // Records the block when the profiler runs; true when its end must be told. The bytes are those that ended
-// the countdown: the block's, or its growth.
-[[gnu::cold, gnu::noinline]] bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes) noexcept;
+// the countdown: the block's, or its growth. The site begins with `caller`, a return address on the stack.
+[[gnu::cold, gnu::noinline]] bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes,
+                                                    const void* caller) noexcept;
 [[gnu::cold, gnu::noinline]] void forget_sample(const void* block) noexcept;
 [[gnu::cold, gnu::noinline]] void move_sample(const void* old_block, MemoryBlock block) noexcept;
 

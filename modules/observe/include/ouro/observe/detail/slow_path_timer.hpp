@@ -8,12 +8,13 @@ namespace ouro::detail {
 // nothing for hot paths.
 class SlowPathTimer {
 public:
-    SlowPathTimer() noexcept;
+    explicit SlowPathTimer(bool is_on) noexcept;
     ~SlowPathTimer();
     SlowPathTimer(const SlowPathTimer&) = delete;
     SlowPathTimer& operator=(const SlowPathTimer&) = delete;
 
 private:
+    // Zero when it is off.
     std::uint64_t began_ns_;
 };
 
