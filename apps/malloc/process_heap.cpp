@@ -231,18 +231,6 @@ bool is_large(std::size_t size, std::size_t alignment) noexcept {
            detail::kClassCount;
 }
 
-// These bytes may end in a sample: the block if so.
-[[gnu::cold, gnu::noinline]] void* allocate_sampled(std::size_t size, std::size_t alignment,
-                                                    bool zeroed) noexcept {
-    if (!is_large(size, alignment)) {
-        void* const block = allocate_profiled(size, alignment);
-        return block != nullptr && zeroed ? std::memset(block, 0, size) : block;
-    }
-    void* const block = allocate_uncached(size, std::max(alignment, kAlignment), zeroed);
-    if (block != nullptr) note_large_block(block, size, size);
-    return block;
-}
-
 }  // namespace
 
 void* allocate_unsampled(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
@@ -259,16 +247,39 @@ void* allocate_unsampled(std::size_t size, std::size_t alignment, bool zeroed) n
     return allocate_uncached(size, std::max(alignment, kAlignment), zeroed);
 }
 
+namespace {
+
+// These bytes may end in a sample.
+[[gnu::cold, gnu::noinline]] void* allocate_sampled(std::size_t size, std::size_t alignment,
+                                                    bool zeroed) noexcept {
+    if (!is_large(size, alignment)) {
+        void* const block = allocate_profiled(size, alignment);
+        if (block == nullptr) return allocate_unsampled(size, alignment, zeroed);
+        return zeroed ? std::memset(block, 0, size) : block;
+    }
+    void* const block = allocate_uncached(size, std::max(alignment, kAlignment), zeroed);
+    if (block == nullptr) {
+        uncount_sample(size);
+    } else {
+        note_large_block(block, size);
+    }
+    return block;
+}
+
+}  // namespace
+
 void* allocate_due(std::size_t size) noexcept {
-    void* const block = allocate_sampled(size, kAlignment, false);
-    return block != nullptr ? block : allocate_unsampled(size, kAlignment, false);
+    return allocate_sampled(size, kAlignment, false);
 }
 
 void* allocate_slow(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
-    if (is_profiling() && is_sample_due(std::min(size, kMostBytes))) [[unlikely]] {
-        if (void* const block = allocate_sampled(size, alignment, zeroed)) return block;
-    }
-    return allocate_unsampled(size, alignment, zeroed);
+    // What cannot be had is not worth counting.
+    const bool is_counted = is_profiling() && size <= kMostBytes;
+    if (is_counted && is_sample_due(size)) [[unlikely]]
+        return allocate_sampled(size, alignment, zeroed);
+    void* const block = allocate_unsampled(size, alignment, zeroed);
+    if (block == nullptr && is_counted) uncount_sample(size);
+    return block;
 }
 
 void deallocate_slow(void* block) noexcept {
@@ -328,6 +339,20 @@ void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noe
     return remap_block(block, new_size);
 }
 
+// The same, and tells the profiler of large ones.
+void* resize(void* block, std::size_t usable, std::size_t new_size) noexcept {
+    if (!is_profiling() || is_profiled(block) || detail::is_slab(kind_of(block)))
+        return resize_in_place(block, usable, new_size);
+    ResizedBlock seen(block);
+    void* const resized = resize_in_place(block, usable, new_size);
+    if (resized != nullptr) {
+        seen.becomes(resized, new_size);
+    } else {
+        seen.stays(block);
+    }
+    return resized;
+}
+
 }  // namespace
 
 void* reallocate(void* block, std::size_t new_size) noexcept {
@@ -342,11 +367,7 @@ void* reallocate(void* block, std::size_t new_size) noexcept {
     }
     const int saved_errno = errno;
     const std::size_t usable = usable_size(block);
-    if (void* const resized = resize_in_place(block, usable, new_size)) {
-        if (is_profiling() && !is_profiled(resized) && !detail::is_slab(kind_of(resized)))
-            note_resized_block(block, resized, usable, new_size);
-        return resized;
-    }
+    if (void* const resized = resize(block, usable, new_size)) return resized;
     errno = saved_errno;
     void* const moved = allocate(new_size);
     if (moved == nullptr) return nullptr;

@@ -149,12 +149,12 @@ void* allocate_profiled(std::size_t size, std::size_t alignment) noexcept {
     return block;
 }
 
-void note_large_block(void* block, std::size_t size, std::size_t counted_bytes) noexcept {
+void note_large_block(void* block, std::size_t size) noexcept {
     if (t_is_sampling) return;
     const int saved_errno = errno;
     t_is_sampling = true;
     // When there is no room, it is one that nobody knows of.
-    if (const std::uint64_t mean = begin_countdown(counted_bytes); mean != 0)
+    if (const std::uint64_t mean = begin_countdown(size); mean != 0)
         static_cast<void>(record(block, size, mean));
     t_is_sampling = false;
     errno = saved_errno;
@@ -176,11 +176,17 @@ void forget_large_block(const void* block) noexcept {
     if (detail::may_be_sampled(block)) static_cast<void>(detail::forget_sampled_block(block, t_state.clock));
 }
 
-void note_resized_block(void* old_block, void* block, std::size_t old_size, std::size_t new_size) noexcept {
-    if (detail::may_be_sampled(old_block) && detail::sampled_size(old_block) != 0)
-        return detail::move_sample(old_block, {static_cast<std::byte*>(block), new_size});
-    if (new_size > old_size && is_sample_due(new_size - old_size))
-        note_large_block(block, new_size, new_size - old_size);
+ResizedBlock::ResizedBlock(const void* block) noexcept {
+    if (detail::may_be_sampled(block)) sample_ = detail::take_sample(block);
+}
+
+void ResizedBlock::stays(const void* block) noexcept {
+    if (sample_.weight != 0) detail::put_back_sample(block, sample_);
+}
+
+void ResizedBlock::becomes(void* block, std::size_t new_size) noexcept {
+    if (sample_.weight != 0) detail::end_taken_sample(sample_);
+    if (is_sample_due(new_size)) note_large_block(block, new_size);
 }
 
 void prepare_profile_for_fork() noexcept {

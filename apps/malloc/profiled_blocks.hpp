@@ -2,6 +2,8 @@
 
 #include "thread_state.hpp"
 
+#include <ouro/observe/detail/sampling.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,13 @@ inline constinit bool g_is_profiling = false;
 // Counts these bytes; true when they may end in a sample. Requires: is_profiling().
 [[nodiscard]] inline bool is_sample_due(std::size_t bytes) noexcept {
     return detail::count_down(t_state.clock, bytes);
+}
+
+// The bytes that were counted last came to nothing.
+inline void uncount_sample(std::size_t bytes) noexcept {
+    t_state.clock.left.store(
+        t_state.clock.left.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes),
+        std::memory_order_relaxed);
 }
 
 struct ProfiledRegion {
@@ -43,9 +52,8 @@ void start_profiling() noexcept;
 // After is_sample_due: decides, and returns the sampled block; null when it is none, or there is no room.
 // Keeps errno. `alignment` is a power of two.
 [[nodiscard]] void* allocate_profiled(std::size_t size, std::size_t alignment) noexcept;
-// The same for a block that the heap gave already, and whose free comes to the slow path. `counted_bytes` is
-// what is_sample_due was asked about: the block's, or its growth.
-void note_large_block(void* block, std::size_t size, std::size_t counted_bytes) noexcept;
+// The same for a block that the heap gave already, and whose free comes to the slow path.
+void note_large_block(void* block, std::size_t size) noexcept;
 
 // Requires: is_profiled(block).
 void free_profiled(void* block) noexcept;
@@ -53,7 +61,18 @@ void free_profiled(void* block) noexcept;
 
 // What the heap does to blocks outside of the region. Require: is_profiling().
 void forget_large_block(const void* block) noexcept;
-void note_resized_block(void* old_block, void* block, std::size_t old_size, std::size_t new_size) noexcept;
+
+// A large block that is about to be resized: to the profiler it goes, and one with the new size comes. Taken
+// before its address may be another's.
+class ResizedBlock {
+public:
+    explicit ResizedBlock(const void* block) noexcept;
+    void stays(const void* block) noexcept;
+    void becomes(void* block, std::size_t new_size) noexcept;
+
+private:
+    detail::TakenSample sample_;
+};
 
 // Around a fork, in the parent and in the child.
 void prepare_profile_for_fork() noexcept;

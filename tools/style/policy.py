@@ -66,7 +66,7 @@ THIRD_PARTY = (
     (r"^libunwind[a-z0-9_-]*\.h$|^elfutils/|^dwarf\.h$|^g?elf\.h$|^libelf\.h$", (r"^modules/os/src/", r"^benches/")),
     # Both declare functions of the sanitizer: tests include them together.
     (r"^sanitizer/asan_interface\.h$", (r"^modules/memory/test/linux/annotations_",)),
-    (r"^unwind\.h$", (r"^apps/malloc/",)),
+    (r"^unwind\.h$", (r"^apps/malloc/", r"^modules/os/src/linux/")),
     (r"^valgrind/", (r"^modules/memory/include/ouro/memory/annotations\.hpp$",)),
     (r"^civetweb\.h$", (r"^modules/inspect/src/",)),
     (r"^CLI/", _PROGRAMS),

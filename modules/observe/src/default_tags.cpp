@@ -1,3 +1,5 @@
+#include "fork_safety.hpp"
+
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/observe/default_tags.hpp>
 
@@ -18,7 +20,8 @@ constinit DefaultTags g_tags;
 constinit std::atomic<bool> g_are_made = false;
 constinit detail::WordLock g_making;
 
-void make_all(DefaultTags& tags) noexcept {
+DefaultTags make_all() noexcept {
+    DefaultTags tags;
     tags.game = make("game");
     tags.creatures = make("creatures", tags.game);
     tags.components = make("components", tags.game);
@@ -32,15 +35,26 @@ void make_all(DefaultTags& tags) noexcept {
     tags.assets = make("assets");
     tags.temporary = make("temporary");
     tags.tooling = make("tooling");
+    return tags;
 }
 
 }  // namespace
 
+void detail::hold_default_tags_for_fork() noexcept {
+    g_making.lock();
+}
+void detail::resume_default_tags() noexcept {
+    g_making.unlock();
+}
+
 const DefaultTags& default_tags() noexcept {
     if (g_are_made.load(std::memory_order_acquire)) [[likely]]
         return g_tags;
+    detail::watch_forks_of_ledger();
+    // Everybody makes the same; outside of the lock, for registering takes one too.
+    const DefaultTags tags = make_all();
     const detail::WordLockScope scope(g_making);
-    if (!g_are_made.load(std::memory_order_relaxed)) make_all(g_tags);
+    if (!g_are_made.load(std::memory_order_relaxed)) g_tags = tags;
     g_are_made.store(true, std::memory_order_release);
     return g_tags;
 }

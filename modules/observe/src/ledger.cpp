@@ -40,11 +40,35 @@ struct Place {
     }
     // In the order in which a reader between the two takes credit for bytes in use, never for freed ones.
     void add_granted(std::int64_t bytes) const noexcept {
-        auto& first = bytes < 0 ? cell.allowance : slow_cell.granted;
-        auto& second = bytes < 0 ? slow_cell.granted : cell.allowance;
-        add_to(first, bytes);
+        add_to(slow_cell.granted, bytes);
         std::atomic_thread_fence(std::memory_order_release);
-        add_to(second, bytes);
+        add_to(cell.allowance, bytes);
+    }
+    void take_granted(std::int64_t bytes) const noexcept {
+        add_to(cell.allowance, -bytes);
+        std::atomic_thread_fence(std::memory_order_release);
+        add_to(slow_cell.granted, -bytes);
+    }
+    // The least moves with what the account holds: first for what comes, last for what goes, so that whoever
+    // looks at the peak in between sees too little in use, not too much.
+    void accept(Ledger& ledger, Tag tag, std::int64_t bytes) const noexcept {
+        add_granted(bytes);
+        add_to(cell.least, bytes);
+        hold_bytes(ledger, tag, bytes);
+    }
+    // Whether what was in use up to now is in the peaks. While looks were owed, the least may be below
+    // nothing: then it knows of more than is held now.
+    [[nodiscard]] bool is_in_peaks(Ledger& ledger, Tag tag) const noexcept {
+        return take_peaks_if_due(ledger, tag) && cell.least.load(std::memory_order_relaxed) >=
+                                                     slow_cell.revoked.load(std::memory_order_relaxed);
+    }
+    // Begins anew, without what is still to be confirmed.
+    void forget_least(std::int64_t unconfirmed = 0) const noexcept {
+        cell.least.store(cell.lead() + unconfirmed, std::memory_order_relaxed);
+    }
+    void give_back(Ledger& ledger, Tag tag, std::int64_t bytes) const noexcept {
+        release_bytes(ledger, tag, bytes);
+        add_to(cell.least, -bytes);
     }
     // The most credit that frees may leave without slow work.
     void set_most_credit(std::int64_t bytes) const noexcept {
@@ -60,14 +84,14 @@ enum class Matter : unsigned char { block, part };
 void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
     const std::int64_t excess = place.credit() - kept;
     if (excess <= 0) return;
-    place.add_granted(-excess);
-    if (may_take(place.cell) && place.credit() >= kept) return release_bytes(ledger, tag, excess);
+    place.take_granted(excess);
+    if (may_take(place.cell) && place.credit() >= kept) return place.give_back(ledger, tag, excess);
     // A revocation is at it, or was: what it leaves.
     place.add_granted(excess);
     const RevocationHold hold;
     const std::int64_t left = std::max<std::int64_t>(place.credit() - kept, 0);
-    place.add_granted(-left);
-    if (left != 0) release_bytes(ledger, tag, left);
+    place.take_granted(left);
+    if (left != 0) place.give_back(ledger, tag, left);
 }
 
 // True when the budget of the tag or one above it has become smaller than what was granted.
@@ -90,7 +114,6 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
         place.set_most_credit(0);
         return_excess(ledger, place, tag, 0);
     }
-    place.cell.least.store(place.cell.lead(), std::memory_order_relaxed);
 }
 
 // Credit for at least the bytes, or the tag whose budget is in the way.
@@ -107,7 +130,7 @@ Reservation grant(Ledger& ledger, Tag tag, std::int64_t bytes, std::int64_t& gra
 bool make_room(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
     const LedgerAccount& account = account_of(ledger, limiting);
     const std::int64_t out = credit_below(ledger, limiting);
-    const std::int64_t live = account.reserved.load(std::memory_order_relaxed) - out;
+    const std::int64_t live = account.held.load(std::memory_order_relaxed) - out;
     if (out == 0 || live > account.hard.load(std::memory_order_relaxed) - bytes) return false;
     revoke_credit(ledger, limiting);
     return true;
@@ -127,7 +150,7 @@ bool use_new_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t by
     std::int64_t granted = 0;
     if (!grant(ledger, tag, std::max<std::int64_t>(bytes - place.credit(), 0), granted).is_granted)
         return false;
-    place.add_granted(granted);
+    place.accept(ledger, tag, granted);
     add_to(place.cell.allocated, bytes);
     return true;
 }
@@ -139,7 +162,7 @@ Status find_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t byt
         std::int64_t granted = 0;
         const Reservation reservation = grant(ledger, tag, needed, granted);
         if (reservation.is_granted) {
-            place.add_granted(granted);
+            place.accept(ledger, tag, granted);
             return Status::ok;
         }
         if (revocations++ < kMostRevocations && make_room(ledger, reservation.limiting, needed)) continue;
@@ -150,12 +173,14 @@ Status find_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t byt
 }
 
 Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
+    bool is_past_known = false;
     do {
-        update_peaks_if_due(ledger, tag);
+        is_past_known = place.is_in_peaks(ledger, tag);
         if (const Status status = find_credit(ledger, place, tag, bytes); status != Status::ok) return status;
         // The credit may be revoked at once, again and again.
     } while (!use_credit(place, bytes) && !use_new_credit(ledger, place, tag, bytes));
     settle(ledger, place, tag);
+    if (is_past_known) place.forget_least(bytes);
     return Status::ok;
 }
 
@@ -173,7 +198,6 @@ Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     const Status status = charge_within(*ledger, place, tag, static_cast<std::int64_t>(bytes));
     if (status != Status::ok) return status;
     if (matter == Matter::block) add_to(place.cell.allocations, 1U);
-    notice_bounds(*ledger, tag);
     return status;
 }
 
@@ -182,10 +206,11 @@ void refund_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
-    update_peaks_if_due(*ledger, tag);
+    const bool is_past_known = place.is_in_peaks(*ledger, tag);
     add_to(place.cell.allowance, bytes);
     if (matter == Matter::block) add_to(place.cell.frees, 1U);
     settle(*ledger, place, tag);
+    if (is_past_known) place.forget_least();
 }
 
 void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
@@ -195,6 +220,7 @@ void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     const Place place(scope.shard(), tag);
     add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
     if (matter == Matter::block) add_to(place.cell.allocations, -1);
+    settle(*ledger, place, tag);
 }
 
 }  // namespace
@@ -205,6 +231,17 @@ Charge sampled_charge() noexcept {
 
 Charge deferred_charge() noexcept {
     return Charge::deferred();
+}
+
+void confirm_slow(Tag tag) noexcept {
+    Ledger* const ledger = open_ledger(tag);
+    if (ledger == nullptr) return;
+    {
+        const ShardScope scope(*ledger);
+        LedgerCell& cell = scope.shard().cells[tag.id()];
+        confirm({.charge = {}, .cell = &cell, .lead = cell.lead()});
+    }
+    notice_bounds(*ledger, tag);
 }
 
 Status charge_slow(Tag tag, std::size_t bytes) noexcept {

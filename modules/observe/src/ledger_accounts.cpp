@@ -1,5 +1,6 @@
 #include "ledger_accounts.hpp"
 
+#include "fork_safety.hpp"
 #include "ledger_shards.hpp"
 #include "rate_gates.hpp"
 
@@ -7,6 +8,7 @@
 #include <ouro/observe/detail/pressure_watch.hpp>
 #include <ouro/observe/events.hpp>
 #include <ouro/os/clock.hpp>
+#include <ouro/os/thread.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +17,8 @@ namespace ouro::detail {
 namespace {
 
 constinit WordLock g_opening;
+// Threads that take bytes into account, and may have to undo it.
+constinit std::atomic<std::uint32_t> g_reserving = 0;
 
 void fill_account(LedgerAccount& account, Tag tag) noexcept {
     account.hard.store(kUnbounded, std::memory_order_relaxed);
@@ -74,6 +78,18 @@ void notice_alarm(Ledger& ledger, LedgerAccount& account, Tag tag) noexcept {
 
 }  // namespace
 
+void hold_accounts_for_fork() noexcept {
+    g_opening.lock();
+}
+void resume_accounts() noexcept {
+    g_opening.unlock();
+}
+void resume_accounts_in_child() noexcept {
+    // Who was about to reserve is gone.
+    g_reserving.store(0, std::memory_order_relaxed);
+    g_opening.unlock();
+}
+
 Ledger* open_ledger(Tag tag) noexcept {
     ObserveImage* const image = observe_image();
     if (image == nullptr) return nullptr;
@@ -82,7 +98,21 @@ Ledger* open_ledger(Tag tag) noexcept {
     return &ledger;
 }
 
-Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+namespace {
+
+// The first account on the way up without room for the bytes; granted when there is none.
+Reservation look_for_room(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    Reservation result{.is_granted = true};
+    visit_chain(ledger, tag, [&](const LedgerAccount& account, Tag at) noexcept {
+        const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
+        if (bytes <= hard && account.reserved.load(std::memory_order_relaxed) <= hard - bytes) return true;
+        result = {.is_granted = false, .limiting = at};
+        return false;
+    });
+    return result;
+}
+
+Reservation try_reserve_chain(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     Reservation result{.is_granted = true};
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
         if (try_reserve(account, bytes)) return true;
@@ -98,8 +128,33 @@ Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept 
     return result;
 }
 
+}  // namespace
+
+Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    // How often to look again while somebody may be about to give back what he cannot have.
+    constexpr int kMostLooks = 100;
+    for (int looks = 1;; ++looks) {
+        Reservation result = look_for_room(ledger, tag, bytes);
+        if (result.is_granted) {
+            g_reserving.fetch_add(1);
+            result = try_reserve_chain(ledger, tag, bytes);
+            g_reserving.fetch_sub(1);
+        }
+        if (result.is_granted || looks == kMostLooks || g_reserving.load() == 0) return result;
+        os::yield_thread();
+    }
+}
+
+void hold_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        account.held.fetch_add(bytes, std::memory_order_relaxed);
+        return true;
+    });
+}
+
 void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        account.held.fetch_sub(bytes, std::memory_order_relaxed);
         const std::int64_t left = account.reserved.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
         if (account.is_over_soft.load(std::memory_order_relaxed) != 0 &&
             is_clearly_below(left, account.soft.load(std::memory_order_relaxed)))
@@ -110,7 +165,7 @@ void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
 
 std::int64_t live_below(Ledger& ledger, Tag tag) noexcept {
     // What is out as credit is not in use.
-    return account_of(ledger, tag).reserved.load(std::memory_order_relaxed) - credit_below(ledger, tag);
+    return account_of(ledger, tag).held.load(std::memory_order_relaxed) - credit_below(ledger, tag);
 }
 
 std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept {

@@ -1,6 +1,6 @@
-// Peaks from what threads count apart. Between two changes of what is reserved, the most that was in use is
-// what is reserved less the least credit there was; where several threads use a tag at once, each one's least
-// is taken, as if they had met.
+// Peaks from what threads count apart. The most that was in use is what is held less the least credit there
+// was: what is granted or given back changes both alike. Where several threads use a tag, each one's least
+// since the last look is taken, as if they had met.
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
 
@@ -17,41 +17,76 @@ void raise_peak(LedgerAccount& account, std::int64_t candidate) noexcept {
     }
 }
 
-// The least credit of all threads under one tag; each begins anew at the present one.
-std::int64_t take_least(Ledger& ledger, std::size_t id) noexcept {
+enum class Leasts : unsigned char { stay, begin_anew };
+
+// What the thread had at least. It may be at work: a least that it stores now is lower or the same.
+std::int64_t take_least(LedgerCell& cell) noexcept {
+    const std::int64_t lead = cell.lead();
+    const std::int64_t least = cell.least.exchange(lead, std::memory_order_relaxed);
+    // An allocation in between has not compared with the new one.
+    std::int64_t stored = lead;
+    if (const std::int64_t now = cell.lead(); now < lead)
+        cell.least.compare_exchange_strong(stored, now, std::memory_order_relaxed);
+    return least;
+}
+
+// The least credit of all threads under one tag.
+std::int64_t sum_leasts(Ledger& ledger, std::size_t id, Leasts then) noexcept {
     std::int64_t sum = 0;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         LedgerCell& cell = shard.cells[id];
-        const std::int64_t least = cell.least.load(std::memory_order_relaxed);
-        const std::int64_t lead = cell.lead();
-        sum += std::min(least, lead) - shard.slow_cells[id].revoked.load(std::memory_order_relaxed);
-        // An owner that is here at the same time may be missed by one allocation.
-        if (least != lead) cell.least.store(lead, std::memory_order_relaxed);
+        sum += then == Leasts::stay ? cell.least.load(std::memory_order_relaxed) : take_least(cell);
+        sum -= shard.slow_cells[id].revoked.load(std::memory_order_relaxed);
     });
     return sum;
 }
 
-}  // namespace
-
-void update_peaks(Ledger& ledger) noexcept {
+void raise_peaks(Ledger& ledger, Leasts then) noexcept {
     // A tag's number is larger than its parent's: each one's sum is complete before it is added to the
     // parent's.
     std::array<std::int64_t, kMaxTags> least{};
     for (std::size_t id = tag_count(); id-- != 0;) {
         LedgerAccount& account = ledger.accounts[id];
         if (account.is_open.load(std::memory_order_acquire) == 0) continue;
-        least[id] += take_least(ledger, id);
-        raise_peak(account, account.reserved.load(std::memory_order_relaxed) - least[id]);
+        const std::int64_t held = account.held.load(std::memory_order_relaxed);
+        least[id] += sum_leasts(ledger, id, then);
+        raise_peak(account, held - least[id]);
         if (id != 0) least[account.parent] += least[id];
     }
 }
 
-void update_peaks_if_due(Ledger& ledger, Tag tag) noexcept {
+// Cells that were not looked at yet for the sake of the slow work that was done.
+constinit std::atomic<std::size_t> g_owed_cells = 0;
+
+// Looking at all of them is worth it after some slow work: always where they are few.
+bool is_look_due(const Ledger& ledger) noexcept {
+    constexpr std::size_t kCellsForSlowWork = 512;
+    const std::size_t cells = ledger.used_shards.load(std::memory_order_relaxed) * tag_count();
+    const std::size_t owed = g_owed_cells.fetch_add(kCellsForSlowWork, std::memory_order_relaxed);
+    if (owed + kCellsForSlowWork < cells) return false;
+    g_owed_cells.store(0, std::memory_order_relaxed);
+    return true;
+}
+
+}  // namespace
+
+void take_peaks(Ledger& ledger) noexcept {
+    raise_peaks(ledger, Leasts::begin_anew);
+}
+
+bool take_peaks_if_due(Ledger& ledger, Tag tag) noexcept {
     const bool is_below = visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
-        return account.reserved.load(std::memory_order_relaxed) <=
-               account.peak.load(std::memory_order_relaxed);
+        return account.held.load(std::memory_order_relaxed) <= account.peak.load(std::memory_order_relaxed);
     });
-    if (!is_below) update_peaks(ledger);
+    if (is_below) return true;
+    if (!is_look_due(ledger)) return false;
+    const TryRevocationHold hold;
+    if (hold) take_peaks(ledger);
+    return static_cast<bool>(hold);
+}
+
+void look_at_peaks(Ledger& ledger) noexcept {
+    if (const TryRevocationHold hold; hold) raise_peaks(ledger, Leasts::stay);
 }
 
 }  // namespace ouro::detail

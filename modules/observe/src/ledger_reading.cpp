@@ -73,6 +73,10 @@ TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums) noexcept {
     return use;
 }
 
+bool is_registered(Tag tag) noexcept {
+    return tag.id() < tag_count();
+}
+
 void add_sums(const Sums& sums, Sums& to) noexcept {
     to.allocated_bytes += sums.allocated_bytes;
     to.freed_bytes += sums.freed_bytes;
@@ -85,24 +89,24 @@ void add_sums(const Sums& sums, Sums& to) noexcept {
 }  // namespace
 
 TagUse use_of(Tag tag) noexcept {
-    Ledger* const ledger = detail::open_ledger(tag);
+    Ledger* const ledger = is_registered(tag) ? detail::open_ledger(tag) : nullptr;
     if (ledger == nullptr) return {};
     Sums sums;
     visit_tags_below(tag, [&](std::size_t id) noexcept {
         add_cells(*ledger, id, sums);
         sums.failures += count_failures(ledger->accounts[id]);
     });
-    detail::update_peaks(*ledger);
+    detail::look_at_peaks(*ledger);
     return make_use(*ledger, tag, sums);
 }
 
 TagUse own_use_of(Tag tag) noexcept {
-    Ledger* const ledger = detail::open_ledger(tag);
+    Ledger* const ledger = is_registered(tag) ? detail::open_ledger(tag) : nullptr;
     if (ledger == nullptr) return {};
     Sums sums;
     add_cells(*ledger, tag.id(), sums);
     sums.failures = count_failures(detail::account_of(*ledger, tag));
-    detail::update_peaks(*ledger);
+    detail::look_at_peaks(*ledger);
     return make_use(*ledger, tag, sums);
 }
 
@@ -118,7 +122,7 @@ std::size_t visit_uses(UseVisit visit, void* context) noexcept {
         const Tag parent = tag_parent(Tag::from_id(static_cast<std::uint16_t>(id)));
         if (id != 0) add_sums(sums[id], sums[parent.id()]);
     }
-    detail::update_peaks(*ledger);
+    detail::look_at_peaks(*ledger);
     for (std::size_t id = 0; id < count; ++id) {
         const Tag tag = Tag::from_id(static_cast<std::uint16_t>(id));
         visit(context, tag, make_use(*ledger, tag, sums[id]));
@@ -127,7 +131,7 @@ std::size_t visit_uses(UseVisit visit, void* context) noexcept {
 }
 
 std::uint64_t failures_of(Tag tag, Status status) noexcept {
-    Ledger* const ledger = detail::open_ledger(tag);
+    Ledger* const ledger = is_registered(tag) ? detail::open_ledger(tag) : nullptr;
     const auto number = static_cast<std::size_t>(status);
     if (ledger == nullptr || number >= detail::kLedgerStatuses) return 0;
     return detail::account_of(*ledger, tag).failures[number].load(std::memory_order_relaxed);
@@ -136,19 +140,20 @@ std::uint64_t failures_of(Tag tag, Status status) noexcept {
 void reset_peaks() noexcept {
     Ledger* const ledger = detail::open_ledger({});
     if (ledger == nullptr) return;
-    detail::update_peaks(*ledger);
+    const detail::RevocationHold hold;
+    detail::take_peaks(*ledger);
     const std::size_t count = tag_count();
     for (std::size_t id = 0; id < count; ++id) {
         LedgerAccount& account = ledger->accounts[id];
         const std::int64_t out = detail::credit_below(*ledger, Tag::from_id(static_cast<std::uint16_t>(id)));
-        account.peak.store(account.reserved.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
+        account.peak.store(account.held.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
     }
 }
 
 Status check_ledger() noexcept {
     Ledger* const ledger = detail::open_ledger({});
     if (ledger == nullptr) return Status::ok;
-    detail::update_peaks(*ledger);
+    detail::look_at_peaks(*ledger);
     const std::size_t count = tag_count();
     for (std::size_t id = 0; id < count; ++id) {
         const LedgerAccount& account = ledger->accounts[id];
@@ -156,9 +161,10 @@ Status check_ledger() noexcept {
         Sums sums;
         visit_tags_below(Tag::from_id(static_cast<std::uint16_t>(id)),
                          [&](std::size_t below) noexcept { add_cells(*ledger, below, sums); });
-        const std::int64_t reserved = account.reserved.load(std::memory_order_relaxed);
+        const std::int64_t held = account.held.load(std::memory_order_relaxed);
         const auto live = static_cast<std::int64_t>(sums.allocated_bytes - sums.freed_bytes);
-        const bool adds_up = reserved == live + sums.credit && live >= 0 && sums.credit >= 0;
+        const bool adds_up = held == account.reserved.load(std::memory_order_relaxed) &&
+                             held == live + sums.credit && live >= 0 && sums.credit >= 0;
         if (!adds_up || account.peak.load(std::memory_order_relaxed) < live) return Status::corrupt_data;
     }
     return Status::ok;

@@ -1,9 +1,9 @@
 #include "ledger_shards.hpp"
 
+#include "fork_safety.hpp"
 #include "ledger_accounts.hpp"
 
 #include <ouro/memory/detail/word_lock.hpp>
-#include <ouro/os/fork_hooks.hpp>
 #include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
@@ -36,27 +36,6 @@ void leave_shard_behind(void* shard) noexcept {
     static_cast<LedgerShard*>(shard)->is_owned.store(0, std::memory_order_release);
 }
 
-void lock_for_fork(void*) noexcept {
-    g_owning.lock();
-    g_sharing.lock();
-    g_revoking.lock();
-}
-
-void unlock_after_fork(void*) noexcept {
-    g_revoking.unlock();
-    g_sharing.unlock();
-    g_owning.unlock();
-}
-
-// The other threads are gone, wherever they were.
-void free_shards_in_child(void*) noexcept {
-    visit_shards(observe_image()->ledger, [](LedgerShard& shard) noexcept {
-        if (&shard == t_shard) return;
-        shard.is_owned.store(0, std::memory_order_relaxed);
-    });
-    unlock_after_fork(nullptr);
-}
-
 // Requires: g_owning is held.
 void ask_platform() noexcept {
     if (g_platform.is_asked) return;
@@ -64,8 +43,6 @@ void ask_platform() noexcept {
     const auto key = os::make_thread_exit_key(leave_shard_behind);
     if (key) g_platform.exit_key = *key;
     g_platform.has_barrier = key && os::process_barrier_available();
-    static_cast<void>(os::add_fork_hooks(
-        {.prepare = lock_for_fork, .parent = unlock_after_fork, .child = free_shards_in_child}));
 }
 
 // Null when all are taken. The first is common. Requires: g_owning is held.
@@ -100,6 +77,28 @@ LedgerShard* own_shard(Ledger& ledger) noexcept {
 
 }  // namespace
 
+void hold_shards_for_fork() noexcept {
+    g_owning.lock();
+    g_sharing.lock();
+    g_revoking.lock();
+}
+
+void resume_shards() noexcept {
+    g_revoking.unlock();
+    g_sharing.unlock();
+    g_owning.unlock();
+}
+
+// The other threads are gone, wherever they were.
+void resume_shards_in_child() noexcept {
+    if (ObserveImage* const image = known_image()) {
+        visit_shards(image->ledger, [](LedgerShard& shard) noexcept {
+            if (&shard != t_shard) shard.is_owned.store(0, std::memory_order_relaxed);
+        });
+    }
+    resume_shards();
+}
+
 ShardScope::ShardScope(Ledger& ledger) noexcept : shard_(own_shard(ledger)) {
     if (shard_ != nullptr) return;
     g_sharing.lock();
@@ -113,6 +112,11 @@ ShardScope::~ShardScope() {
 bool may_take(const LedgerCell& cell) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return cell.floor.load(std::memory_order_acquire) != kOutOfReach;
+}
+
+TryRevocationHold::TryRevocationHold() noexcept : is_held_(g_revoking.try_lock()) {}
+TryRevocationHold::~TryRevocationHold() {
+    if (is_held_) g_revoking.unlock();
 }
 
 RevocationHold::RevocationHold() noexcept {
@@ -158,7 +162,7 @@ void restore_floors(LedgerShard& shard, Tag top) noexcept {
 
 void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     const WordLockScope scope(g_revoking);
-    update_peaks(ledger);
+    take_peaks(ledger);
     // All shards, whether or not they hold credit now: some may be about to.
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {

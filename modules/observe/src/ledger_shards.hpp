@@ -35,6 +35,20 @@ public:
     RevocationHold& operator=(const RevocationHold&) = delete;
 };
 
+// The same without waiting.
+class TryRevocationHold {
+public:
+    TryRevocationHold() noexcept;
+    ~TryRevocationHold();
+    TryRevocationHold(const TryRevocationHold&) = delete;
+    TryRevocationHold& operator=(const TryRevocationHold&) = delete;
+
+    explicit operator bool() const noexcept { return is_held_; }
+
+private:
+    bool is_held_;
+};
+
 // Calls visit(shard) for each that was ever used.
 template <class Visit>
 void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
@@ -49,10 +63,13 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept;
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;
 
-// Looks whether a peak was passed since the last time. To be called before what is reserved or granted
-// changes: the least credit of a cell is meant relative to that.
-void update_peaks(Ledger& ledger) noexcept;
-// The same, where one of the tag's accounts may have passed its peak; else nothing has.
-void update_peaks_if_due(Ledger& ledger, Tag tag) noexcept;
+// Raises the peaks to what was in use at most since the threads' leasts began, and begins those anew.
+// Requires: nobody revokes meanwhile.
+void take_peaks(Ledger& ledger) noexcept;
+// The same from slow work on a tag, where one of its accounts may have passed its peak, and as often as the
+// number of threads and tags allows. False when what was in use up to now is not in the peaks yet.
+bool take_peaks_if_due(Ledger& ledger, Tag tag) noexcept;
+// For readers: raises the peaks and changes nothing else. While somebody revokes they stay as they are.
+void look_at_peaks(Ledger& ledger) noexcept;
 
 }  // namespace ouro::detail

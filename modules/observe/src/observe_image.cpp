@@ -1,3 +1,5 @@
+#include "fork_safety.hpp"
+
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/observe/detail/observe_image.hpp>
 #include <ouro/os/clock.hpp>
@@ -27,6 +29,7 @@ void* reserve_memory() noexcept {
 }
 
 ObserveImage* make_image() noexcept {
+    watch_forks_of_ledger();
     const WordLockScope scope(g_making);
     if (ObserveImage* const image = g_image.load(std::memory_order_acquire)) return image;
     // Zero bytes are a valid image: all of it is numbers.
@@ -44,6 +47,17 @@ ObserveImage* make_image() noexcept {
 }
 
 }  // namespace
+
+void hold_image_for_fork() noexcept {
+    g_making.lock();
+}
+void resume_image() noexcept {
+    g_making.unlock();
+}
+
+ObserveImage* known_image() noexcept {
+    return g_image.load(std::memory_order_acquire);
+}
 
 ObserveImage* observe_image() noexcept {
     ObserveImage* const image = g_image.load(std::memory_order_acquire);

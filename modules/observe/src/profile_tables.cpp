@@ -181,11 +181,6 @@ void remove_sample(Profile& profile, LiveSample& sample) noexcept {
     profile.free_samples = static_cast<std::uint32_t>(&sample - profile.live_samples.data());
 }
 
-void rename_sample(Profile& profile, LiveSample& sample, std::uint64_t address) noexcept {
-    unlink_sample(profile, sample);
-    link_sample(profile, sample, address);
-}
-
 std::size_t used_bytes_of(const Profile& profile) noexcept {
     const std::size_t sites = profile.used_sites.load(std::memory_order_relaxed);
     const std::size_t samples = profile.used_samples.load(std::memory_order_relaxed);

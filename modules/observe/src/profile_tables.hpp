@@ -49,8 +49,6 @@ void clear_tables(Profile& profile) noexcept;
 // Null when there is no room. Requires: the block is not there.
 [[nodiscard]] LiveSample* add_sample(Profile& profile, std::uint64_t address) noexcept;
 void remove_sample(Profile& profile, LiveSample& sample) noexcept;
-// Under another address.
-void rename_sample(Profile& profile, LiveSample& sample, std::uint64_t address) noexcept;
 
 // What a block of these bytes stands for at this mean distance of samples, in fractions of a block.
 [[nodiscard]] std::uint64_t weight_of(std::uint64_t bytes, std::uint64_t mean_bytes) noexcept;

@@ -34,13 +34,20 @@ std::uint32_t change_rate(Profile& profile, std::uint64_t mean_bytes) noexcept {
     return SampleRate::from_word(rate.word()).number;
 }
 
+// The countdown ends with the thread's next allocation, unless it was drawn at this rate already.
+void end_countdown(detail::SampleClock& clock, std::uint64_t rate) noexcept {
+    std::int64_t left = clock.left.load(std::memory_order_acquire);
+    if (clock.rate.load(std::memory_order_acquire) != rate)
+        clock.left.compare_exchange_strong(left, 0, std::memory_order_relaxed);
+}
+
 // The countdowns of all threads end with their next allocations. A thread in the middle of counting may undo
 // that with its store; by the second round it is through.
-void end_countdowns(detail::Ledger& ledger) noexcept {
+void end_countdowns(ObserveImage& image) noexcept {
+    const std::uint64_t rate = image.profile.rate.load(std::memory_order_relaxed);
     for (int round = 0; round < 2; ++round) {
-        detail::visit_shards(ledger, [](detail::LedgerShard& shard) noexcept {
-            shard.samples.left.store(0, std::memory_order_relaxed);
-        });
+        detail::visit_shards(
+            image.ledger, [&](detail::LedgerShard& shard) noexcept { end_countdown(shard.samples, rate); });
         static_cast<void>(os::process_barrier());
     }
 }
@@ -112,7 +119,7 @@ Expected<void> start_profiler(const ProfilerOptions& options) noexcept {
                                          std::memory_order_relaxed);
         change_rate(*profile, options.mean_bytes);
     }
-    end_countdowns(image->ledger);
+    end_countdowns(*image);
     return {};
 }
 
@@ -132,7 +139,7 @@ Expected<void> set_profiler_mean(std::size_t mean_bytes) noexcept {
         if (!profile || current_rate(*profile).mean_bytes == 0) return Status::not_found;
         change_rate(*profile, mean_bytes);
     }
-    end_countdowns(image->ledger);
+    end_countdowns(*image);
     return {};
 }
 

@@ -89,7 +89,7 @@ bool keep_sample(Profile& profile, std::uint32_t site_number, const SampledBlock
     if (LiveSample* const old = find_sample(profile, address)) end_sample(profile, *old);
     LiveSample* const sample = add_sample(profile, address);
     if (sample == nullptr) return false;
-    sample->bytes = sample->counted_bytes = block.bytes;
+    sample->bytes = block.bytes;
     sample->weight = weight;
     sample->time_ns = os::monotonic_ns();
     sample->position = clock.position();
@@ -189,6 +189,13 @@ bool is_shared_sample_due(std::size_t bytes) noexcept {
     return image->ledger.shards[0].samples.left.fetch_sub(count, std::memory_order_relaxed) < count;
 }
 
+void uncount_sample(std::size_t bytes) noexcept {
+    const auto count = static_cast<std::int64_t>(bytes);
+    if (LedgerShard* const shard = t_shard) return add_to(shard->samples.left, count);
+    if (ObserveImage* const image = observe_image())
+        image->ledger.shards[0].samples.left.fetch_add(count, std::memory_order_relaxed);
+}
+
 bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes, const void* caller) noexcept {
     ObserveImage* const image = observe_image();
     if (image == nullptr) return false;
@@ -212,30 +219,51 @@ void forget_sample(const void* block) noexcept {
         static_cast<void>(forget_sampled_block(block, own_clock(image->ledger)));
 }
 
-void move_sample(const void* old_block, MemoryBlock block) noexcept {
+namespace {
+
+bool is_of(const TakenSample& sample, const Profile& profile) noexcept {
+    return sample.weight != 0 && sample.started_ns == profile.started_ns.load(std::memory_order_relaxed);
+}
+
+void end_live(Profile& profile, const TakenSample& sample) noexcept {
+    ProfileSite& site = profile.sites[sample.site];
+    take_live(profile, site, weighted_bytes(sample.bytes, sample.weight), sample.weight);
+    site.live_samples.store(site.live_samples.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+TakenSample take_sample(const void* block) noexcept {
     const ProfileScope profile;
-    LiveSample* const sample = profile ? find_sample(*profile, number_of(old_block)) : nullptr;
-    if (sample == nullptr) return;
-    ProfileSite& site = profile->sites[sample->site];
-    take_live(*profile, site, weighted_bytes(*sample), sample->weight);
-    const std::uint64_t mean =
-        SampleRate::from_word(profile->rate.load(std::memory_order_relaxed)).mean_bytes;
-    if (block.size > sample->counted_bytes && mean != 0) {
-        // A larger block is more likely to be a sample, and stands for fewer others.
-        const std::uint64_t weight = weight_of(block.size, mean);
-        add_to_sum(site.allocated,
-                   weighted_bytes(block.size, weight) - weighted_bytes(sample->counted_bytes, sample->weight),
-                   weight - sample->weight);
-        sample->counted_bytes = block.size;
-        sample->weight = weight;
-    }
-    sample->bytes = block.size;
-    if (const std::uint64_t address = number_of(block.data);
-        address != sample->address.load(std::memory_order_relaxed)) {
-        if (LiveSample* const old = find_sample(*profile, address)) end_sample(*profile, *old);
-        rename_sample(*profile, *sample, address);
-    }
-    add_live(*profile, site, weighted_bytes(*sample), sample->weight);
+    LiveSample* const sample = profile ? find_sample(*profile, number_of(block)) : nullptr;
+    if (sample == nullptr) return {};
+    const TakenSample taken{.bytes = sample->bytes,
+                            .weight = sample->weight,
+                            .time_ns = sample->time_ns,
+                            .position = sample->position,
+                            .clock_id = sample->clock_id,
+                            .site = sample->site,
+                            .started_ns = profile->started_ns.load(std::memory_order_relaxed)};
+    remove_sample(*profile, *sample);
+    return taken;
+}
+
+void put_back_sample(const void* block, const TakenSample& sample) noexcept {
+    const ProfileScope profile;
+    if (!profile || !is_of(sample, *profile)) return;
+    LiveSample* const again = add_sample(*profile, number_of(block));
+    if (again == nullptr) return end_live(*profile, sample);
+    again->bytes = sample.bytes;
+    again->weight = sample.weight;
+    again->time_ns = sample.time_ns;
+    again->position = sample.position;
+    again->clock_id = sample.clock_id;
+    again->site = sample.site;
+}
+
+void end_taken_sample(const TakenSample& sample) noexcept {
+    const ProfileScope profile;
+    if (profile && is_of(sample, *profile)) end_live(*profile, sample);
 }
 
 }  // namespace ouro::detail

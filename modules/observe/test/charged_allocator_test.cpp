@@ -3,6 +3,7 @@
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
+#include <ouro/observe/events.hpp>
 #include <ouro/observe/ledger.hpp>
 
 #include <cstring>
@@ -89,7 +90,27 @@ TEST_F(ChargedAllocatorTest, WhatTheResourceRefusesIsNotCharged) {
     EXPECT_EQ(memory.allocate(16, 3).status(), Status::bad_alignment);
     EXPECT_EQ(use_of(tag_).live_bytes, 0U);
     EXPECT_EQ(use_of(tag_).allocations, 0U);
-    EXPECT_EQ(use_of(tag_).failures, 1U);
+    EXPECT_EQ(use_of(tag_).failures, 3U);
+    EXPECT_EQ(failures_of(tag_, Status::zero_size), 1U);
+    EXPECT_EQ(failures_of(tag_, Status::bad_alignment), 1U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST_F(ChargedAllocatorTest, WhatFailedNeitherPeaksNorAlarms) {
+    ChargedAllocator memory(heap_, tag_);
+    constexpr std::size_t kTooMuch = std::size_t{1} << (8 * sizeof(void*) - 4);
+    ASSERT_TRUE(set_budget(tag_, {.soft_bytes = 1'000}));
+    const auto block = memory.allocate(100);
+    ASSERT_TRUE(block);
+    const std::uint64_t events = event_count();
+    EXPECT_FALSE(memory.allocate(kTooMuch));
+    EXPECT_FALSE(memory.reallocate(*block, kTooMuch));
+    EXPECT_FALSE(memory.try_resize(*block, kTooMuch));
+    EXPECT_EQ(use_of(tag_).peak_bytes, 100U);
+    EXPECT_EQ(event_count(), events);
+    // That a block does not grow in place is no failure.
+    EXPECT_EQ(use_of(tag_).failures, 2U);
+    memory.deallocate(*block);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 

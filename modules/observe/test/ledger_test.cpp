@@ -91,6 +91,24 @@ TEST(Ledger, UnchargingLeavesNoTrace) {
     EXPECT_EQ(use.live_bytes, 0U);
     EXPECT_EQ(use.allocations, 0U);
     EXPECT_EQ(use.allocated_bytes, 0U);
+    EXPECT_EQ(use.peak_bytes, 64U) << "it was there, and could be seen";
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+// An account is opened below the parent that the tag has when it is registered.
+TEST(Ledger, UnregisteredTagsHaveNothing) {
+    const std::size_t count = tag_count();
+    const Tag future = Tag::from_id(static_cast<std::uint16_t>(count + 1));
+    EXPECT_EQ(use_of(future).live_bytes, 0U);
+    EXPECT_EQ(own_use_of(future).live_bytes, 0U);
+    EXPECT_EQ(failures_of(future, Status::out_of_memory), 0U);
+    EXPECT_EQ(use_of(Tag::from_id(60'000)).live_bytes, 0U);
+    const Tag parent = fresh_tag();
+    const Tag child = *register_tag("child of the unregistered", parent);
+    ASSERT_EQ(child, future);
+    ASSERT_EQ(test::charge(child, 1'000), Status::ok);
+    EXPECT_EQ(use_of(parent).peak_bytes, 1'000U);
+    test::refund(child, 1'000);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 

@@ -46,6 +46,32 @@ protected:
     ChargedAllocator<SmallObjectAllocator> memory_{heap_, tag_};
 };
 
+// A resource that can be made to fail.
+class Failing final : public MemoryResource {
+public:
+    explicit Failing(MemoryResource& upstream) : upstream_(upstream) {}
+    bool fails = false;
+
+    [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
+        if (fails) return Status::out_of_memory;
+        return upstream_.allocate(size, alignment);
+    }
+    void deallocate(MemoryBlock block, std::size_t alignment) noexcept override {
+        upstream_.deallocate(block, alignment);
+    }
+    [[nodiscard]] Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
+                                                   std::size_t alignment) noexcept override {
+        return upstream_.reallocate(block, new_size, alignment);
+    }
+    [[nodiscard]] bool owns(const void* address) const noexcept override { return upstream_.owns(address); }
+    [[nodiscard]] ResourceInfo info() const noexcept override { return upstream_.info(); }
+    [[nodiscard]] ResourceStats stats() const noexcept override { return upstream_.stats(); }
+    [[nodiscard]] Status check() const noexcept override { return upstream_.check(); }
+
+private:
+    MemoryResource& upstream_;
+};
+
 using SizeOf = std::size_t (*)(Random& random);
 
 std::size_t one_size(Random&) {
@@ -199,38 +225,65 @@ TEST_F(ProfilerTest, ChangingTheRateKeepsSumsUnbiased) {
     EXPECT_EQ(sum_of_sites(tag_).live.bytes, 0U);
 }
 
+// A block that is resized is one that goes and one that comes, however often.
 TEST_F(ProfilerTest, GrowingAndShrinkingBlocksKeepTheirPlace) {
     constexpr std::size_t kMean = 2'000;
     const Profiling profiling({.mean_bytes = kMean, .seed = 6});
-    KnownAmount grown;
-    KnownAmount shrunk;
-    Blocks blocks;
-    for (int i = 0; i < 2'000; ++i) {
-        MemoryBlock block = take(100);
-        for (const std::size_t size : {400U, 1'500U, 6'000U}) {
-            const auto larger = memory_.reallocate(block, size);
-            ASSERT_TRUE(larger);
-            block = *larger;
+    KnownAmount allocated;
+    Blocks blocks = take_many(2'000, 100);
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+        allocated.add(100, kMean);
+    for (const std::size_t size : {400U, 1'500U, 6'000U, 600U, 4'000U, 50U, 700U}) {
+        KnownAmount live;
+        for (MemoryBlock& block : blocks) {
+            const auto resized = memory_.reallocate(block, size);
+            ASSERT_TRUE(resized);
+            block = *resized;
+            live.add(static_cast<double>(size), kMean);
+            allocated.add(static_cast<double>(size), kMean);
         }
-        blocks.push_back(block);
-        grown.add(6'000, kMean);
+        expect_near_truth(sum_of_sites(tag_).live, live);
+        expect_near_truth(sum_of_sites(tag_).allocated, allocated);
     }
-    expect_near_truth(sum_of_sites(tag_).live, grown);
-    expect_near_truth(sum_of_sites(tag_).allocated, grown);
-    for (MemoryBlock& block : blocks) {
-        const auto smaller = memory_.reallocate(block, 600);
-        ASSERT_TRUE(smaller);
-        block = *smaller;
-    }
-    shrunk.bytes = 600 * grown.blocks;
-    shrunk.blocks = grown.blocks;
-    shrunk.byte_variance = grown.block_variance * 600 * 600;
-    shrunk.block_variance = grown.block_variance;
-    expect_near_truth(sum_of_sites(tag_).live, shrunk);
-    expect_near_truth(sum_of_sites(tag_).allocated, grown);
     free_all(blocks);
     EXPECT_EQ(sum_of_sites(tag_).live.bytes, 0U);
     EXPECT_EQ(sum_of_sites(tag_).live.blocks, 0U);
+}
+
+// The next small block must not stand for what could not be had.
+TEST_F(ProfilerTest, FailedAllocationsCountForNothing) {
+    constexpr std::size_t kMean = 512 << 10;
+    constexpr std::size_t kTooMuch = std::size_t{1} << (8 * sizeof(void*) - 4);
+    const Profiling profiling({.mean_bytes = kMean, .seed = 8});
+    Failing heap(heap_);
+    ChargedAllocator memory(heap, tag_);
+    KnownAmount truth;
+    Blocks blocks;
+    for (int i = 0; i < 1'000; ++i) {
+        EXPECT_FALSE(memory.allocate(kTooMuch));
+        heap.fails = true;
+        // Within credit, most of them.
+        EXPECT_FALSE(memory.allocate(1'000));
+        heap.fails = false;
+        const auto block = memory.allocate(16);
+        ASSERT_TRUE(block);
+        blocks.push_back(*block);
+        truth.add(16, kMean);
+    }
+    expect_near_truth(sum_of_sites(tag_).allocated, truth);
+    for (const MemoryBlock block : blocks)
+        memory.deallocate(block);
+}
+
+// A block whose change fails stays what it was.
+TEST_F(ProfilerTest, AFailedResizeKeepsTheSample) {
+    const Profiling profiling({.mean_bytes = 1, .seed = 9});
+    const MemoryBlock block = take(100);
+    EXPECT_FALSE(memory_.reallocate(block, std::size_t{1} << (8 * sizeof(void*) - 4)));
+    EXPECT_EQ(sum_of_sites(tag_).live.bytes, 100U);
+    EXPECT_EQ(sum_of_sites(tag_).live_samples, 1U);
+    memory_.deallocate(block);
+    EXPECT_EQ(sum_of_sites(tag_).live.bytes, 0U);
 }
 
 TEST_F(ProfilerTest, TemporaryIsWhatTheSameThreadFreesSoon) {

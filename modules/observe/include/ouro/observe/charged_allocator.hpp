@@ -45,13 +45,14 @@ public:
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
         const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
-            return refuse(tag.trailer.tag(), status, size, alignment);
-        const detail::Charge charge = detail::charge_credit(tag, size);
-        if (!charge.is_plain() || has_observers()) [[unlikely]]
-            return allocate_specially(charge, tag.trailer.tag(), size, alignment);
+            return fail(tag.trailer.tag(), status, size, alignment);
+        const detail::PendingCharge pending = detail::charge_credit(tag, size);
+        if (!pending.charge.is_plain() || has_observers()) [[unlikely]]
+            return allocate_specially(pending.charge, tag.trailer.tag(), size, alignment);
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) [[unlikely]]
             return give_up(tag.trailer.tag(), given.status(), size, alignment);
+        detail::confirm(pending);
         const MemoryBlock block{given->data, size};
         detail::write_trailer(block, tag.trailer);
         return block;
@@ -76,12 +77,12 @@ public:
         MemoryBlock block, std::size_t new_size,
         std::size_t alignment = kDefaultAlignment) noexcept override {
         if (block.is_null()) return allocate(new_size, alignment);
-        return change<&Upstream::reallocate>(block, new_size, alignment);
+        return change<&Upstream::reallocate, true>(block, new_size, alignment);
     }
     [[nodiscard]] Expected<MemoryBlock> try_resize(
         MemoryBlock block, std::size_t new_size,
         std::size_t alignment = kDefaultAlignment) noexcept override {
-        return change<&Upstream::try_resize>(block, new_size, alignment);
+        return change<&Upstream::try_resize, false>(block, new_size, alignment);
     }
 
     [[nodiscard]] bool owns(const void* address) const noexcept override { return upstream_->owns(address); }
@@ -106,29 +107,37 @@ private:
 #endif
     }
 
-    template <auto kFunction>
+    // Not to be able to change a block in place is no failure. To the profiler a block that changes is one
+    // that goes and one that comes: so every block that is live had the same chance for each of its bytes.
+    template <auto kFunction, bool kMustSucceed>
     [[nodiscard, gnu::noinline]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
                                                               std::size_t alignment) noexcept {
         const auto trailer = detail::read_trailer(block);
         const Tag tag = trailer.tag();
         const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
-        Status status = check_allocation(new_size, alignment);
-        if (status == Status::ok && growth != 0) status = detail::charge_growth(tag, growth);
-        if (status != Status::ok) return refuse(tag, status, new_size, alignment, block);
+        if (const Status status = check_allocation(new_size, alignment); status != Status::ok)
+            return fail(tag, status, new_size, alignment, block);
+        if (growth != 0) {
+            const Status status = detail::charge_growth(tag, growth);
+            if (status != Status::ok) return refuse(tag, status, new_size, alignment, block);
+        }
+        // The address may be another block's as soon as the resource below has moved this one.
+        const detail::TakenSample sample =
+            trailer.is_sampled() ? detail::take_sample(block.data) : detail::TakenSample{};
         const auto given = (upstream_->*kFunction)(detail::whole_block(block),
                                                    new_size + sizeof(detail::BlockTrailer), alignment);
         if (!given) {
+            if (trailer.is_sampled()) detail::put_back_sample(block.data, sample);
             if (growth != 0) detail::uncharge_growth(tag, growth);
-            return given.status();
+            return kMustSucceed ? fail(tag, given.status(), new_size, alignment, block) : given.status();
         }
+        if (growth != 0) detail::confirm_slow(tag);
         if (new_size < block.size) detail::refund_shrinkage(tag, block.size - new_size);
         const MemoryBlock changed{given->data, new_size};
-        bool is_sampled = trailer.is_sampled();
-        if (is_sampled) {
-            detail::move_sample(block.data, changed);
-        } else if (growth != 0 && detail::is_sample_due(growth)) {
-            is_sampled = detail::sample_allocation(changed, tag, growth, __builtin_return_address(0));
-        }
+        if (trailer.is_sampled()) detail::end_taken_sample(sample);
+        const bool is_sampled =
+            detail::is_sample_due(new_size) &&
+            detail::sample_allocation(changed, tag, new_size, __builtin_return_address(0));
         detail::write_trailer(changed, detail::BlockTrailer(tag, is_sampled));
         if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
         return changed;
@@ -140,14 +149,18 @@ private:
                                                                           std::size_t alignment) noexcept {
         // Taken with the upstream's work: it is what the caller waits for.
         const detail::SlowPathTimer timer(charge.is_deferred());
-        bool is_sample = charge.is_sampled();
         if (charge.is_deferred()) {
             const Status status = detail::charge_slow(tag, size);
             if (status != Status::ok) return refuse(tag, status, size, alignment);
-            is_sample = detail::is_sample_due(size);
         }
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
-        if (!given) return give_up(tag, given.status(), size, alignment);
+        if (!given) {
+            if (!charge.is_deferred()) return give_up(tag, given.status(), size, alignment);
+            detail::uncharge(tag, size);
+            return fail(tag, given.status(), size, alignment);
+        }
+        detail::confirm_slow(tag);
+        const bool is_sample = charge.is_deferred() ? detail::is_sample_due(size) : charge.is_sampled();
         const MemoryBlock block{given->data, size};
         // One call for all, so that a place in the program is one site.
         const bool is_sampled =
@@ -165,12 +178,19 @@ private:
         upstream_->deallocate(detail::whole_block(block), alignment);
         detail::refund(detail::ChargedTag(trailer.tag()), block.size);
     }
-    // Memory was charged for and could not be had.
+    // Memory was charged for out of credit and could not be had.
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> give_up(Tag tag, Status status, std::size_t size,
                                                                std::size_t alignment) noexcept {
         detail::uncharge(tag, size);
+        detail::uncount_sample(size);
+        return fail(tag, status, size, alignment);
+    }
+    // For what the ledger has not counted by itself.
+    [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> fail(Tag tag, Status status, std::size_t size,
+                                                            std::size_t alignment,
+                                                            MemoryBlock old_block = {}) noexcept {
         detail::count_failure(tag, status);
-        return refuse(tag, status, size, alignment);
+        return refuse(tag, status, size, alignment, old_block);
     }
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> refuse(Tag tag, Status status, std::size_t size,
                                                               std::size_t alignment,

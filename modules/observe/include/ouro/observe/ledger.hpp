@@ -19,9 +19,9 @@ struct TagUse {
     // Of all allocations and growths, frees and shrinkings so far.
     std::uint64_t allocated_bytes = 0;
     std::uint64_t freed_bytes = 0;
-    // The most that was live at once. Exact while one thread at a time uses the tag; where several do at
-    // once, it may be too high by what their use swung between two grants of credit, never by more than
-    // 512 KiB a thread.
+    // The most that was live at once. Exact while one thread at a time uses the tag; where several do, it may
+    // be too high by what their use swung between two looks at all threads. Those come with every grant of
+    // credit, some kilobytes; more seldom where threads times tags are more than 512, in proportion.
     std::size_t peak_bytes = 0;
     // Requests that failed, for whatever reason.
     std::uint64_t failures = 0;
@@ -30,6 +30,7 @@ struct TagUse {
 // Of the tag and all below it; of everything for the untagged one. Exact when nobody allocates or frees
 // meanwhile; otherwise live_bytes is at least what is live when the call begins and still is when it returns,
 // and never more than the budgets have let through.
+// Nothing for a tag that is not registered.
 [[nodiscard]] TagUse use_of(Tag tag) noexcept;
 
 // Of the tag alone. The peak is that of the tag with those below it.

@@ -20,6 +20,11 @@ public:
             os::wait_on(word_, kContended);
     }
 
+    [[nodiscard]] bool try_lock() noexcept {
+        std::uint32_t seen = kFree;
+        return word_.compare_exchange_strong(seen, kHeld, std::memory_order_acquire);
+    }
+
     void unlock() noexcept {
         if (word_.exchange(kFree, std::memory_order_release) == kContended) os::wake_one(word_);
     }

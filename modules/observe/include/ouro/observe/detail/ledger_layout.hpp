@@ -34,7 +34,8 @@ struct alignas(64) LedgerCell {
     std::atomic<std::int64_t> floor;
     // How far it may be ahead before some goes back. Zero at first: the first free looks.
     std::atomic<std::int64_t> ceiling;
-    // The least that it was ahead since the peaks were last looked at.
+    // The least that it was ahead since the peaks were last looked at, after an allocation; moves along with
+    // what is granted and given back.
     std::atomic<std::int64_t> least;
     std::atomic<std::uint64_t> allocations;
     std::atomic<std::uint64_t> frees;
@@ -85,8 +86,10 @@ inline constexpr std::size_t kLedgerStatuses = 96;
 
 // What all threads together were granted for one tag and those below it, and may be.
 struct alignas(64) LedgerAccount {
-    // In use, or out as credit.
+    // In use, or out as credit, or just being asked for. Never above the budget.
     std::atomic<std::int64_t> reserved;
+    // The same without what is just being asked for, and may be refused further up.
+    std::atomic<std::int64_t> held;
     std::atomic<std::int64_t> peak;
     std::atomic<std::int64_t> hard;
     std::atomic<std::int64_t> soft;

@@ -80,11 +80,18 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     sum.store(sum.load(std::memory_order_relaxed) + static_cast<Number>(amount), std::memory_order_relaxed);
 }
 
+// A charge for memory that is still to be had, with what is noted once it is there.
+struct PendingCharge {
+    Charge charge;
+    LedgerCell* cell = nullptr;
+    std::int64_t lead = 0;
+};
+
 // For a new block, out of the thread's credit or not at all. Requires: a registered tag.
-[[nodiscard]] inline Charge charge_credit(ChargedTag tag, std::size_t bytes) noexcept {
+[[nodiscard]] inline PendingCharge charge_credit(ChargedTag tag, std::size_t bytes) noexcept {
     LedgerShard* const shard = t_shard;
     if (shard == nullptr) [[unlikely]]
-        return deferred_charge();
+        return {deferred_charge()};
     LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t before = cell.allocated.load(std::memory_order_relaxed);
     const std::int64_t allocated = before + static_cast<std::int64_t>(bytes);
@@ -95,20 +102,35 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     const bool is_plain = static_cast<std::ptrdiff_t>(bytes) >= 0;
     if (!is_plain || lead < cell.floor.load(std::memory_order_relaxed)) [[unlikely]] {
         cell.allocated.store(before, std::memory_order_relaxed);
-        return deferred_charge();
+        return {deferred_charge()};
     }
-    if (lead < cell.least.load(std::memory_order_relaxed)) cell.least.store(lead, std::memory_order_relaxed);
     add_to(cell.allocations, 1U);
     if (count_down(shard->samples, bytes)) [[unlikely]]
-        return sampled_charge();
-    return {};
+        return {sampled_charge(), &cell, lead};
+    return {{}, &cell, lead};
 }
 
-// The same, with slow work where it takes some: ok, budget_exceeded or rate_limited, which then count as
-// failures of the tag.
+// The memory is there: only now it counts for the peak. Requires: not deferred.
+inline void confirm(const PendingCharge& pending) noexcept {
+    if (pending.cell == nullptr) __builtin_unreachable();
+    LedgerCell& cell = *pending.cell;
+    if (pending.lead < cell.least.load(std::memory_order_relaxed))
+        cell.least.store(pending.lead, std::memory_order_relaxed);
+}
+// The same after slow work: also raises what the memory has made due.
+[[gnu::cold, gnu::noinline]] void confirm_slow(Tag tag) noexcept;
+
+// For a block that is there already, with slow work where it takes some: ok, budget_exceeded or rate_limited,
+// which then count as failures of the tag.
 [[nodiscard]] inline Charge charge(ChargedTag tag, std::size_t bytes) noexcept {
-    const Charge charge = charge_credit(tag, bytes);
-    return charge.is_deferred() ? Charge(charge_slow(tag.trailer.tag(), bytes)) : charge;
+    const PendingCharge pending = charge_credit(tag, bytes);
+    if (!pending.charge.is_deferred()) {
+        confirm(pending);
+        return pending.charge;
+    }
+    const Status status = charge_slow(tag.trailer.tag(), bytes);
+    if (status == Status::ok) confirm_slow(tag.trailer.tag());
+    return Charge(status);
 }
 
 // For a block that goes, charged on this thread or another. Requires: a registered tag.
@@ -126,7 +148,7 @@ inline void refund(ChargedTag tag, std::size_t bytes) noexcept {
     add_to(cell.frees, 1U);
 }
 
-// For a block that grows or shrinks.
+// For a block that grows, to be confirmed, or shrinks.
 [[nodiscard, gnu::cold]] Status charge_growth(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold]] void refund_shrinkage(Tag tag, std::size_t bytes) noexcept;
 

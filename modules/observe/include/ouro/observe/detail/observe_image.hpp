@@ -12,7 +12,7 @@
 namespace ouro::detail {
 
 inline constexpr std::array<char, 8> kObserveMagic{'o', 'u', 'r', 'o', 'o', 'b', 's', 0};
-inline constexpr std::uint32_t kObserveVersion = 1;
+inline constexpr std::uint32_t kObserveVersion = 2;
 
 struct ImageHeader {
     std::array<char, 8> magic;
@@ -36,5 +36,7 @@ struct ObserveImage {
 
 // Null where even addresses are lacking.
 [[nodiscard]] ObserveImage* observe_image() noexcept;
+// The same without making one.
+[[nodiscard]] ObserveImage* known_image() noexcept;
 
 }  // namespace ouro::detail

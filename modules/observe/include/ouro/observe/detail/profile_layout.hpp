@@ -47,9 +47,7 @@ static_assert(sizeof(ProfileSite) == 240);
 struct LiveSample {
     // Zero: not in use.
     std::atomic<std::uint64_t> address;
-    // Now, and the most that chance had a look at.
     std::uint64_t bytes;
-    std::uint64_t counted_bytes;
     // How many blocks like it there are, in fractions.
     std::uint64_t weight;
     std::uint64_t time_ns;
@@ -61,7 +59,7 @@ struct LiveSample {
     std::uint32_t next;
     std::uint32_t unused;
 };
-static_assert(sizeof(LiveSample) == 64);
+static_assert(sizeof(LiveSample) == 56);
 
 struct Profile {
     // SampleRate: what threads compare theirs to.

@@ -23,12 +23,31 @@ namespace ouro::detail {
     return count_down(shard->samples, bytes);
 }
 
+// The bytes that were counted last came to nothing.
+[[gnu::cold, gnu::noinline]] void uncount_sample(std::size_t bytes) noexcept;
+
 // Records the block when the profiler runs; true when its end must be told. The bytes are those that ended
-// the countdown: the block's, or its growth. The site begins with `caller`, a return address on the stack.
+// the countdown. The site begins with `caller`, a return address on the stack.
 [[gnu::cold, gnu::noinline]] bool sample_allocation(MemoryBlock block, Tag tag, std::size_t bytes,
                                                     const void* caller) noexcept;
 [[gnu::cold, gnu::noinline]] void forget_sample(const void* block) noexcept;
-[[gnu::cold, gnu::noinline]] void move_sample(const void* old_block, MemoryBlock block) noexcept;
+
+// A sample while its block may move: out of the table, and still counted as live until it is put back or
+// ended.
+struct TakenSample {
+    std::uint64_t bytes = 0;
+    // Zero: there is none.
+    std::uint64_t weight = 0;
+    std::uint64_t time_ns = 0;
+    std::int64_t position = 0;
+    std::uint32_t clock_id = 0;
+    std::uint32_t site = 0;
+    // Of the tables that it is from.
+    std::uint64_t started_ns = 0;
+};
+[[nodiscard, gnu::cold, gnu::noinline]] TakenSample take_sample(const void* block) noexcept;
+[[gnu::cold, gnu::noinline]] void put_back_sample(const void* block, const TakenSample& sample) noexcept;
+[[gnu::cold, gnu::noinline]] void end_taken_sample(const TakenSample& sample) noexcept;
 
 // For heaps that count and mark in ways of their own. All of them may be called from any thread, and inside
 // of a fork.

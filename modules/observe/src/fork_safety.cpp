@@ -1,0 +1,43 @@
+#include "fork_safety.hpp"
+
+#include <ouro/os/fork_hooks.hpp>
+
+#include <atomic>
+
+namespace ouro::detail {
+namespace {
+
+// In the order in which a thread may hold several.
+void before_fork(void*) noexcept {
+    hold_default_tags_for_fork();
+    hold_image_for_fork();
+    hold_shards_for_fork();
+    hold_accounts_for_fork();
+}
+
+void after_fork(void*) noexcept {
+    resume_accounts();
+    resume_shards();
+    resume_image();
+    resume_default_tags();
+}
+
+void after_fork_in_child(void*) noexcept {
+    resume_accounts_in_child();
+    resume_shards_in_child();
+    resume_image();
+    resume_default_tags();
+}
+
+constinit std::atomic<bool> g_is_watching = false;
+
+}  // namespace
+
+void watch_forks_of_ledger() noexcept {
+    if (g_is_watching.load(std::memory_order_relaxed) || g_is_watching.exchange(true)) return;
+    // Where there is no room for hooks, everything works but in the child of a fork.
+    static_cast<void>(
+        os::add_fork_hooks({.prepare = before_fork, .parent = after_fork, .child = after_fork_in_child}));
+}
+
+}  // namespace ouro::detail
