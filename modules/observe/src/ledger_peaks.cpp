@@ -4,6 +4,8 @@
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
 
+#include <ouro/os/thread.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -86,7 +88,12 @@ bool take_peaks_if_due(Ledger& ledger, Tag tag) noexcept {
 }
 
 void look_at_peaks(Ledger& ledger) noexcept {
-    if (const TryRevocationHold hold; hold) raise_peaks(ledger, Leasts::stay);
+    // A look takes microseconds, a revocation a little more: whoever takes longer was stopped.
+    constexpr int kPatience = 1'000;
+    for (int tries = 0; tries < kPatience; ++tries) {
+        if (const TryRevocationHold hold; hold) return raise_peaks(ledger, Leasts::stay);
+        os::yield_thread();
+    }
 }
 
 }  // namespace ouro::detail

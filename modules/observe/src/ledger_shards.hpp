@@ -69,7 +69,8 @@ void take_peaks(Ledger& ledger) noexcept;
 // The same from slow work on a tag, where one of its accounts may have passed its peak, and as often as the
 // number of threads and tags allows. False when what was in use up to now is not in the peaks yet.
 bool take_peaks_if_due(Ledger& ledger, Tag tag) noexcept;
-// For readers: raises the peaks and changes nothing else. While somebody revokes they stay as they are.
+// For readers: raises the peaks and changes nothing else. They stay as they are when somebody who revokes was
+// stopped.
 void look_at_peaks(Ledger& ledger) noexcept;
 
 }  // namespace ouro::detail

@@ -7,6 +7,7 @@
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/ledger.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <vector>
@@ -36,13 +37,21 @@ using Charges = std::vector<Charge>;
 
 struct Outcome {
     std::uint64_t charged = 0;
+    std::uint64_t charged_bytes = 0;
     std::uint64_t refused = 0;
+
+    void add(const Outcome& other) {
+        charged += other.charged;
+        charged_bytes += other.charged_bytes;
+        refused += other.refused;
+    }
 };
 
-// Random charges and refunds; `charges` is what is live before and after.
-template <class Allowed>
+// Random charges and refunds; `charges` is what is live before and after. Calls on_charge(tag, bytes) after
+// each charge, and with less than nothing before each refund.
+template <class OnCharge>
 Outcome churn(std::uint64_t seed, unsigned operations, const std::vector<Tag>& tags, Charges& charges,
-              Allowed&& on_charge) {
+              OnCharge&& on_charge) {
     Random random(kSeed, seed);
     Outcome outcome;
     for (unsigned i = 0; i < operations; ++i) {
@@ -54,11 +63,12 @@ Outcome churn(std::uint64_t seed, unsigned operations, const std::vector<Tag>& t
                 continue;
             }
             ++outcome.charged;
+            outcome.charged_bytes += wanted.bytes;
             charges.push_back(wanted);
-            on_charge(static_cast<std::int64_t>(wanted.bytes));
+            on_charge(wanted.tag, static_cast<std::int64_t>(wanted.bytes));
         } else {
             const std::size_t at = random.below(static_cast<std::uint32_t>(charges.size()));
-            on_charge(-static_cast<std::int64_t>(charges[at].bytes));
+            on_charge(charges[at].tag, -static_cast<std::int64_t>(charges[at].bytes));
             test::refund(charges[at].tag, charges[at].bytes);
             charges[at] = charges.back();
             charges.pop_back();
@@ -74,14 +84,61 @@ std::vector<Tag> family(unsigned children) {
     return tags;
 }
 
-std::size_t sum_within(const std::array<Charges, kThreads>& all, Tag tag) {
-    std::size_t sum = 0;
+struct Amount {
+    std::size_t bytes = 0;
+    std::size_t blocks = 0;
+};
+
+Amount sum_within(const std::array<Charges, kThreads>& all, Tag tag) {
+    Amount sum;
     for (const Charges& charges : all) {
-        for (const Charge& charge : charges)
-            sum += is_tag_within(charge.tag, tag) ? charge.bytes : 0;
+        for (const Charge& charge : charges) {
+            if (!is_tag_within(charge.tag, tag)) continue;
+            sum.bytes += charge.bytes;
+            ++sum.blocks;
+        }
     }
     return sum;
 }
+
+void expect_live(const std::array<Charges, kThreads>& all, const std::vector<Tag>& tags) {
+    for (const Tag tag : tags) {
+        const Amount live = sum_within(all, tag);
+        EXPECT_EQ(use_of(tag).live_bytes, live.bytes);
+        EXPECT_EQ(use_of(tag).live_blocks, live.blocks);
+        EXPECT_GE(use_of(tag).peak_bytes, live.bytes);
+    }
+}
+
+// What is surely live under each tag of a family, and the most that was.
+class Watch {
+public:
+    explicit Watch(const std::vector<Tag>& tags) : tags_(tags), sums_(tags.size()) {}
+
+    void add(Tag tag, std::int64_t bytes) {
+        for (std::size_t at = 0; at < tags_.size(); ++at) {
+            if (!is_tag_within(tag, tags_[at])) continue;
+            const std::int64_t now = sums_[at].live.fetch_add(bytes) + bytes;
+            auto& most = sums_[at].most;
+            for (std::int64_t seen = most.load(); now > seen && !most.compare_exchange_weak(seen, now);) {
+            }
+        }
+    }
+    void begin_anew() {
+        for (Sum& sum : sums_)
+            sum.most.store(sum.live.load());
+    }
+    [[nodiscard]] std::int64_t live(std::size_t at) const { return sums_[at].live.load(); }
+    [[nodiscard]] std::int64_t most(std::size_t at) const { return sums_[at].most.load(); }
+
+private:
+    struct Sum {
+        std::atomic<std::int64_t> live{0};
+        std::atomic<std::int64_t> most{0};
+    };
+    const std::vector<Tag>& tags_;
+    std::vector<Sum> sums_;
+};
 
 void refund_all(std::array<Charges, kThreads>& all) {
     for (Charges& charges : all) {
@@ -95,75 +152,162 @@ void refund_all(std::array<Charges, kThreads>& all) {
 TEST(LedgerConcurrent, CountsEqualTheModelAfterEveryPhase) {
     const std::vector<Tag> tags = family(6);
     std::array<Charges, kThreads> charges;
-    std::uint64_t charged = 0;
+    Outcome all;
     for (std::uint64_t phase = 0; phase < 8; ++phase) {
         SCOPED_TRACE(testing::Message() << "seed " << kSeed << " phase " << phase);
         std::array<Outcome, kThreads> outcomes;
         run_workers(kThreads, [&](std::size_t number) {
             outcomes[number] = churn(phase * kThreads + number, 20'000, tags,
-                                     charges[(number + phase) % kThreads], [](std::int64_t) {});
+                                     charges[(number + phase) % kThreads], [](Tag, std::int64_t) {});
         });
         for (const Outcome& outcome : outcomes)
-            charged += outcome.charged;
-        for (const Tag tag : tags)
-            EXPECT_EQ(use_of(tag).live_bytes, sum_within(charges, tag));
-        EXPECT_EQ(use_of(tags[0]).allocations, charged);
+            all.add(outcome);
+        expect_live(charges, tags);
+        const TagUse use = use_of(tags[0]);
+        const Amount live = sum_within(charges, tags[0]);
+        EXPECT_EQ(use.allocations, all.charged);
+        EXPECT_EQ(use.frees, all.charged - live.blocks);
+        EXPECT_EQ(use.allocated_bytes, all.charged_bytes);
+        EXPECT_EQ(use.freed_bytes, all.charged_bytes - live.bytes);
         EXPECT_EQ(check_ledger(), Status::ok);
     }
     refund_all(charges);
-    for (const Tag tag : tags) {
-        EXPECT_EQ(use_of(tag).live_bytes, 0U);
-        EXPECT_EQ(use_of(tag).live_blocks, 0U);
-        EXPECT_GE(use_of(tag).peak_bytes, use_of(tag).live_bytes);
-    }
+    expect_live(charges, tags);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
-// Budgets change at random while several threads charge: what is live never passes the largest of them, and
-// never grows beyond one that was made smaller.
-TEST(LedgerConcurrent, AHardBudgetIsNeverExceeded) {
-    constexpr unsigned kOperations = 1'000'000 / kThreads;
-    constexpr std::int64_t kLargest = 400'000;
-    const std::vector<Tag> tags = family(6);
-    std::array<Charges, kThreads> charges;
-    std::array<Outcome, kThreads> outcomes;
-    std::atomic<std::int64_t> live{0};
-    std::atomic<std::int64_t> most{0};
-    std::atomic<std::size_t> working{kThreads};
-    ASSERT_TRUE(set_budget(tags[0], {.hard_bytes = kLargest}));
-    run_workers(kThreads + 1, [&](std::size_t number) {
-        if (number == kThreads) {
-            Random random(kSeed, 99);
-            while (working.load() != 0) {
-                const std::size_t top = random.below(kLargest) + 1;
-                ASSERT_TRUE(set_budget(tags[0], {.hard_bytes = top}));
-                const Tag below = tags[1 + random.below(6)];
-                ASSERT_TRUE(set_budget(below, {.hard_bytes = random.below(kLargest) + 1}));
-                os::yield_thread();
+class BudgetRounds {
+public:
+    static constexpr std::uint32_t kLargest = 400'000;
+
+    // All at work under the budgets of the round; in every other one they change all the while.
+    Outcome run(std::uint64_t round) {
+        std::array<Outcome, kThreads> outcomes;
+        std::atomic<std::size_t> working{kThreads};
+        watch_.begin_anew();
+        run_workers(kThreads + 1, [&](std::size_t number) {
+            if (number == kThreads) {
+                while (round % 2 != 0 && working.load() != 0) {
+                    set_one(1 + random_.below(6));
+                    os::yield_thread();
+                }
+                return;
             }
+            outcomes[number] = churn(round * kThreads + number, 20'000, tags_, charges_[number],
+                                     [&](Tag tag, std::int64_t bytes) { watch_.add(tag, bytes); });
+            working.fetch_sub(1);
+        });
+        Outcome all;
+        for (const Outcome& outcome : outcomes)
+            all.add(outcome);
+        return all;
+    }
+
+    void set_all() {
+        for (std::size_t at = 0; at < tags_.size(); ++at)
+            set_one(at);
+    }
+    // What was live when a budget became smaller may stay; nothing may come above it.
+    void expect_kept(std::size_t first, std::size_t end, const std::vector<std::int64_t>& before) const {
+        for (std::size_t at = first; at < end; ++at)
+            EXPECT_LE(watch_.most(at), std::max(before[at], budgets_[at])) << "tag " << at;
+    }
+    [[nodiscard]] std::vector<std::int64_t> live() const {
+        std::vector<std::int64_t> live;
+        for (std::size_t at = 0; at < tags_.size(); ++at)
+            live.push_back(watch_.live(at));
+        return live;
+    }
+    void expect_counts() const {
+        expect_live(charges_, tags_);
+        EXPECT_EQ(check_ledger(), Status::ok);
+    }
+    void refund() { refund_all(charges_); }
+    [[nodiscard]] Tag top() const { return tags_[0]; }
+
+private:
+    void set_one(std::size_t at) {
+        budgets_[at] = 1 + random_.below(kLargest);
+        EXPECT_TRUE(set_budget(tags_[at], {.hard_bytes = static_cast<std::size_t>(budgets_[at])}));
+    }
+
+    std::vector<Tag> tags_ = family(6);
+    std::array<std::int64_t, 7> budgets_{};
+    std::array<Charges, kThreads> charges_;
+    Watch watch_{tags_};
+    Random random_{kSeed, 99};
+};
+
+// A million charges from several threads under random budgets of a whole family.
+TEST(LedgerConcurrent, AHardBudgetIsNeverExceeded) {
+    BudgetRounds rounds;
+    Outcome all;
+    for (std::uint64_t round = 0; all.charged + all.refused < 1'000'000; ++round) {
+        SCOPED_TRACE(testing::Message() << "seed " << kSeed << " round " << round);
+        rounds.set_all();
+        const std::vector<std::int64_t> before = rounds.live();
+        all.add(rounds.run(round));
+        // The first one's stays as it is throughout the round.
+        rounds.expect_kept(0, round % 2 != 0 ? 1 : before.size(), before);
+        rounds.expect_counts();
+        if (testing::Test::HasFailure()) break;
+    }
+    EXPECT_GT(all.refused, 1'000U);
+    EXPECT_GT(all.charged, 100'000U);
+    EXPECT_EQ(use_of(rounds.top()).failures, all.refused);
+    rounds.refund();
+    EXPECT_EQ(use_of(rounds.top()).live_bytes, 0U);
+}
+
+// What the parent refuses must not be seen in the child, not even for a moment.
+TEST(LedgerConcurrent, ARefusalFurtherUpHarmsNobody) {
+    const Tag parent = fresh_tag();
+    const Tag child = fresh_tag(parent);
+    constexpr std::size_t kMost = std::size_t{1} << 30;
+    constexpr std::size_t kBytes = 50'000;
+    ASSERT_TRUE(set_budget(parent, {.hard_bytes = 1 << 20}));
+    ASSERT_TRUE(set_budget(child, {.hard_bytes = kMost}));
+    std::atomic<bool> is_over{false};
+    std::atomic<unsigned> refused{0};
+    run_workers(3, [&](std::size_t number) {
+        if (number == 0) {
+            while (!is_over.load())
+                EXPECT_EQ(test::charge(child, kMost - 1'000), Status::budget_exceeded);
             return;
         }
-        outcomes[number] = churn(number, kOperations, tags, charges[number], [&](std::int64_t bytes) {
-            const std::int64_t now = live.fetch_add(bytes) + bytes;
-            for (std::int64_t seen = most.load(); now > seen && !most.compare_exchange_weak(seen, now);) {
+        for (int i = 0; i < 20'000; ++i) {
+            if (test::charge(child, kBytes) == Status::ok) {
+                test::refund(child, kBytes);
+            } else {
+                refused.fetch_add(1);
             }
-        });
-        working.fetch_sub(1);
+        }
+        is_over.store(true);
     });
-    SCOPED_TRACE(testing::Message() << "seed " << kSeed);
-    EXPECT_LE(most.load(), kLargest);
-    EXPECT_GT(most.load(), kLargest / 2);
-    std::uint64_t refused = 0;
-    for (const Outcome& outcome : outcomes)
-        refused += outcome.refused;
-    EXPECT_GT(refused, 0U);
-    EXPECT_EQ(use_of(tags[0]).live_bytes, static_cast<std::size_t>(live.load()));
-    EXPECT_EQ(use_of(tags[0]).failures, refused);
-    for (const Tag tag : tags)
-        EXPECT_EQ(use_of(tag).live_bytes, sum_within(charges, tag));
+    EXPECT_EQ(refused.load(), 0U);
+    EXPECT_LE(use_of(child).peak_bytes, std::size_t{1} << 20);
     EXPECT_EQ(check_ledger(), Status::ok);
-    refund_all(charges);
-    EXPECT_EQ(use_of(tags[0]).live_bytes, 0U);
+}
+
+// Somebody who looks all the time must not take a peak away.
+TEST(LedgerConcurrent, ReadersLoseNoPeak) {
+    const Tag tag = fresh_tag();
+    std::atomic<bool> is_over{false};
+    run_workers(2, [&](std::size_t number) {
+        if (number == 0) {
+            while (!is_over.load())
+                (void)use_of(tag);
+            return;
+        }
+        for (std::size_t round = 1; round <= 20'000; ++round) {
+            const std::size_t bytes = round * 16;
+            ASSERT_EQ(test::charge(tag, bytes), Status::ok);
+            test::refund(tag, bytes);
+            ASSERT_GE(use_of(tag).peak_bytes, bytes) << "round " << round;
+        }
+        is_over.store(true);
+    });
+    EXPECT_EQ(use_of(tag).peak_bytes, 20'000U * 16);
 }
 
 // After a budget was made smaller, only what was under way then may still pass it.

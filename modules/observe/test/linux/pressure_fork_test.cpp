@@ -4,8 +4,12 @@
 
 #include <ouro/observe/metrics.hpp>
 
+#include <atomic>
 #include <memory>
 #include <optional>
+#include <thread>
+
+#include <unistd.h>
 
 namespace ouro {
 namespace {
@@ -51,6 +55,26 @@ TEST(MetricsFork, ASourceMayForkAndTheChildTakesMetrics) {
                   return metrics->source_count == 0 ? 0 : 1;
               }),
               0);
+}
+
+// Another thread may be opening an account at that moment.
+TEST(LedgerFork, AChildOpensAccountsBesideOneWhoDid) {
+    std::atomic<bool> is_over{false};
+    std::thread opener([&] {
+        for (int i = 0; i < 250; ++i)
+            EXPECT_EQ(test::charge(fresh_tag(), 10), Status::ok);
+        is_over.store(true);
+    });
+    int children = 0;
+    do {
+        EXPECT_EQ(run_in_child([&] {
+                      ::alarm(20);
+                      return test::charge(fresh_tag(), 10) == Status::ok ? 0 : 1;
+                  }),
+                  0);
+        ++children;
+    } while (!is_over.load() && children < 200);
+    opener.join();
 }
 
 }  // namespace

@@ -63,8 +63,9 @@ struct PressureOptions {
     void* machine_context = nullptr;
 
     // How long handlers that were of no use are left alone; twice as long each time, up to the longest. A
-    // level higher than before ends that.
-    std::uint64_t first_pause_ns = 100'000'000;
+    // level higher than before ends that. Short at first: a worker may come before the program has put what
+    // it allocated where a handler finds it.
+    std::uint64_t first_pause_ns = 1'000'000;
     std::uint64_t longest_pause_ns = 10'000'000'000;
 
     // Nanoseconds that never go backwards.
