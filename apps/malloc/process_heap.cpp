@@ -33,10 +33,6 @@ using detail::UnitMap;
 // of it is tried, and so on; without any, every block has a mapping of its own.
 constexpr std::size_t kMostReserved = std::size_t{256} << 30;
 constexpr std::size_t kLeastReserved = std::size_t{4} << 20;
-// Larger blocks have a mapping of their own.
-constexpr std::size_t kLargestUnitBytes = std::size_t{32} << 20;
-// Mappings that shrink stay mappings down to this.
-constexpr std::size_t kLeastMappedBytes = std::size_t{1} << 20;
 
 enum class Stage : std::uint32_t { untouched, starting, ready };
 constinit std::atomic<Stage> g_stage = Stage::untouched;
@@ -219,6 +215,10 @@ void free_small(unsigned size_class, void* block) noexcept {
 
 }  // namespace
 
+detail::HeapCore* known_core() noexcept {
+    return g_core;
+}
+
 void start_early() noexcept {
     ensure_started();
 }
@@ -311,69 +311,6 @@ std::size_t usable_size(const void* block) noexcept {
     if (kind == UnitKind::large_head) return g_core->large_size(static_cast<const std::byte*>(block));
     if (is_profiled(block)) return profiled_size(block);
     return is_guarded(block) ? guarded_size(block) : mapped_size(block);
-}
-
-namespace {
-
-// Whether a block may stay where it is for a smaller request: not when it would waste more than a half,
-// unless there is nothing smaller.
-bool stays(UnitKind kind, std::size_t usable, std::size_t new_size) noexcept {
-    if (new_size > usable) return false;
-    if (new_size >= usable / 2) return true;
-    return detail::is_slab(kind) &&
-           detail::class_of_size(std::max(new_size, kAlignment)) == detail::class_of_kind(kind);
-}
-
-// The block with its new size without moving bytes; null when that cannot be.
-void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noexcept {
-    // A guarded one moves, so that the old address is guarded from now on and the new end is.
-    if (is_guarded(block)) return new_size == usable ? block : nullptr;
-    if (is_profiled(block)) return new_size <= usable && new_size >= usable / 2 ? block : nullptr;
-    const UnitKind kind = kind_of(block);
-    if (stays(kind, usable, new_size)) return block;
-    if (kind == UnitKind::large_head && new_size > detail::kLargestClassBytes &&
-        new_size <= kLargestUnitBytes)
-        return g_core->resize_large(static_cast<std::byte*>(block), new_size).data;
-    if (kind != UnitKind::none || new_size < kLeastMappedBytes) return nullptr;
-    if (g_core != nullptr && new_size > usable) make_room_for_mapping(*g_core);
-    return remap_block(block, new_size);
-}
-
-// The same, and tells the profiler of large ones.
-void* resize(void* block, std::size_t usable, std::size_t new_size) noexcept {
-    if (!is_profiling() || is_profiled(block) || detail::is_slab(kind_of(block)))
-        return resize_in_place(block, usable, new_size);
-    ResizedBlock seen(block);
-    void* const resized = resize_in_place(block, usable, new_size);
-    if (resized != nullptr) {
-        seen.becomes(resized, new_size);
-    } else {
-        seen.stays(block);
-    }
-    return resized;
-}
-
-}  // namespace
-
-void* reallocate(void* block, std::size_t new_size) noexcept {
-    if (block == nullptr) return allocate(new_size);
-    if (new_size == 0) {
-        deallocate(block);
-        return nullptr;
-    }
-    if (new_size > kMostBytes) {
-        errno = ENOMEM;
-        return nullptr;
-    }
-    const int saved_errno = errno;
-    const std::size_t usable = usable_size(block);
-    if (void* const resized = resize(block, usable, new_size)) return resized;
-    errno = saved_errno;
-    void* const moved = allocate(new_size);
-    if (moved == nullptr) return nullptr;
-    std::memcpy(moved, block, std::min(usable, new_size));
-    deallocate(block);
-    return moved;
 }
 
 namespace {

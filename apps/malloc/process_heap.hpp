@@ -44,6 +44,12 @@ void start_early() noexcept;
 // The bytes that may be used. Requires: a block of this heap, or null.
 [[nodiscard]] std::size_t usable_size(const void* block) noexcept;
 
+// Larger blocks have a mapping of their own.
+inline constexpr std::size_t kLargestUnitBytes = std::size_t{32} << 20;
+
+// Null before the first allocation, and where there are no addresses for units.
+[[nodiscard]] detail::HeapCore* known_core() noexcept;
+
 // Gives back what is free: caches of all threads, and units. True when there was something.
 bool purge() noexcept;
 

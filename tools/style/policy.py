@@ -88,7 +88,7 @@ PLATFORM_PLACES = (
     r"^modules/os/src/linux/fault_slots\.cpp$",  # reads the processor's part of a signal frame
     # Single instructions, inlined into their users: a header cannot be chosen by CMake.
     r"^modules/base/include/ouro/base/detail/math_core\.hpp$",
-    r"^modules/os/include/ouro/os/thread\.hpp$",
+    r"^modules/os/include/ouro/os/(stack_trace|thread)\.hpp$",
 )
 
 # Ours, and those that configure a third party's header before it is included.

@@ -176,7 +176,11 @@ Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t b
     bool is_past_known = false;
     do {
         is_past_known = place.is_in_peaks(ledger, tag);
-        if (const Status status = find_credit(ledger, place, tag, bytes); status != Status::ok) return status;
+        if (const Status status = find_credit(ledger, place, tag, bytes); status != Status::ok) {
+            // Credit of an earlier turn, granted under a budget that is smaller by now, must not stay.
+            settle(ledger, place, tag);
+            return status;
+        }
         // The credit may be revoked at once, again and again.
     } while (!use_credit(place, bytes) && !use_new_credit(ledger, place, tag, bytes));
     settle(ledger, place, tag);

@@ -30,8 +30,8 @@ struct Reservation {
     // Whose hard budget is in the way when it is not.
     Tag limiting = {};
 };
-// Takes the bytes into account along the chain, or changes nothing. Once they are credit somewhere, hold_bytes
-// says so; release_bytes undoes both.
+// Takes the bytes into account along the chain, or changes nothing. Once they are credit somewhere,
+// hold_bytes says so; release_bytes undoes both.
 [[nodiscard]] Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 void hold_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;

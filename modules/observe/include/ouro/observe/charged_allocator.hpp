@@ -9,6 +9,7 @@
 #include <ouro/observe/detail/slow_path_timer.hpp>
 #include <ouro/observe/observing.hpp>
 #include <ouro/observe/tag_scope.hpp>
+#include <ouro/os/stack_trace.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -135,9 +136,8 @@ private:
         if (new_size < block.size) detail::refund_shrinkage(tag, block.size - new_size);
         const MemoryBlock changed{given->data, new_size};
         if (trailer.is_sampled()) detail::end_taken_sample(sample);
-        const bool is_sampled =
-            detail::is_sample_due(new_size) &&
-            detail::sample_allocation(changed, tag, new_size, __builtin_return_address(0));
+        const bool is_sampled = detail::is_sample_due(new_size) &&
+                                detail::sample_allocation(changed, tag, new_size, OURO_RETURN_ADDRESS());
         detail::write_trailer(changed, detail::BlockTrailer(tag, is_sampled));
         if (has_observers()) announce(&MemoryObserver::on_reallocate, tag, changed, alignment, block);
         return changed;
@@ -164,7 +164,7 @@ private:
         const MemoryBlock block{given->data, size};
         // One call for all, so that a place in the program is one site.
         const bool is_sampled =
-            is_sample && detail::sample_allocation(block, tag, size, __builtin_return_address(0));
+            is_sample && detail::sample_allocation(block, tag, size, OURO_RETURN_ADDRESS());
         detail::write_trailer(block, detail::BlockTrailer(tag, is_sampled));
         announce(&MemoryObserver::on_allocate, tag, block, alignment);
         return block;

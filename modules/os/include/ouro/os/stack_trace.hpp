@@ -12,9 +12,16 @@ namespace ouro::os {
 // stack and returns 0.
 [[nodiscard]] std::size_t capture_stack(std::span<void*> frames, unsigned skip = 0) noexcept;
 
+// Where the function around it returns to, when it is not inlined; null where that cannot be seen.
+#if defined(__wasm__)
+#    define OURO_RETURN_ADDRESS() static_cast<void*>(nullptr)
+#else
+#    define OURO_RETURN_ADDRESS() __builtin_return_address(0)
+#endif
+
 // The same by the tables that exceptions use, so that code needs no frame pointers, from one of the return
-// addresses on: __builtin_return_address(0) of a function that is not inlined leaves out that function and
-// all it called. From the caller's own when there is no such address on the stack. About a microsecond a
+// addresses on: OURO_RETURN_ADDRESS() in a function that is not inlined leaves out that function and all it
+// called. From the caller's own when there is no such address on the stack. About a microsecond a
 // frame; no allocation. Not for signal handlers. wasm32 returns 0.
 [[nodiscard]] std::size_t capture_callers(std::span<void*> frames, const void* first) noexcept;
 

@@ -1,0 +1,80 @@
+#include "guarded_blocks.hpp"
+#include "idle_return.hpp"
+#include "mapped_blocks.hpp"
+#include "process_heap.hpp"
+#include "profiled_blocks.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace ouro::process_heap {
+namespace {
+
+using detail::UnitKind;
+
+// Mappings that shrink stay mappings down to this.
+constexpr std::size_t kLeastMappedBytes = std::size_t{1} << 20;
+
+// Whether a block may stay where it is for a smaller request: not when it would waste more than a half,
+// unless there is nothing smaller.
+bool stays(UnitKind kind, std::size_t usable, std::size_t new_size) noexcept {
+    if (new_size > usable) return false;
+    if (new_size >= usable / 2) return true;
+    return detail::is_slab(kind) &&
+           detail::class_of_size(std::max(new_size, kAlignment)) == detail::class_of_kind(kind);
+}
+
+// The block with its new size without moving bytes; null when that cannot be.
+void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noexcept {
+    // A guarded one moves, so that the old address is guarded from now on and the new end is.
+    if (is_guarded(block)) return new_size == usable ? block : nullptr;
+    if (is_profiled(block)) return new_size <= usable && new_size >= usable / 2 ? block : nullptr;
+    const UnitKind kind = kind_of(block);
+    if (stays(kind, usable, new_size)) return block;
+    if (kind == UnitKind::large_head && new_size > detail::kLargestClassBytes &&
+        new_size <= kLargestUnitBytes)
+        return known_core()->resize_large(static_cast<std::byte*>(block), new_size).data;
+    if (kind != UnitKind::none || new_size < kLeastMappedBytes) return nullptr;
+    if (known_core() != nullptr && new_size > usable) make_room_for_mapping(*known_core());
+    return remap_block(block, new_size);
+}
+
+// The same, and tells the profiler of large ones.
+void* resize(void* block, std::size_t usable, std::size_t new_size) noexcept {
+    if (!is_profiling() || is_profiled(block) || detail::is_slab(kind_of(block)))
+        return resize_in_place(block, usable, new_size);
+    ResizedBlock seen(block);
+    void* const resized = resize_in_place(block, usable, new_size);
+    if (resized != nullptr) {
+        seen.becomes(resized, new_size);
+    } else {
+        seen.stays(block);
+    }
+    return resized;
+}
+
+}  // namespace
+
+void* reallocate(void* block, std::size_t new_size) noexcept {
+    if (block == nullptr) return allocate(new_size);
+    if (new_size == 0) {
+        deallocate(block);
+        return nullptr;
+    }
+    if (new_size > kMostBytes) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    const int saved_errno = errno;
+    const std::size_t usable = usable_size(block);
+    if (void* const resized = resize(block, usable, new_size)) return resized;
+    errno = saved_errno;
+    void* const moved = allocate(new_size);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, block, std::min(usable, new_size));
+    deallocate(block);
+    return moved;
+}
+
+}  // namespace ouro::process_heap
