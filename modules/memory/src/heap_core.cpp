@@ -257,7 +257,8 @@ Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t ali
 
 void HeapCore::deallocate_large(std::byte* block) noexcept {
     const std::size_t first = units_.unit_of(block);
-    OURO_ASSERT(kind_of(block) == UnitKind::large_head, "not a block of this heap, or freed twice");
+    OURO_ASSERT(kind_of(block) == UnitKind::large_head && block == units_.address_of(first),
+                "not a block of this heap, or freed twice");
     other_operations_.fetch_add(1, std::memory_order_relaxed);
     give_back(first, slabs_[first].capacity);
 }

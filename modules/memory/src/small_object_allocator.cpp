@@ -272,7 +272,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
 }
 
 bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {
-    return core_->units().owns(block) && core_->kind_of(block) == detail::kind_of_class(size_class);
+    return core_->is_block(size_class, block);
 }
 
 bool SmallObjectAllocator::owns(const void* address) const noexcept {

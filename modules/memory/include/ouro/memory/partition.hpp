@@ -52,7 +52,8 @@ struct PartitionOptions {
 // is different:
 // - Freeing a block of another partition asserts at once. One that is freed twice goes through the caches of
 //   threads first, and asserts when it comes home: when a cache overflows, its thread ends or trim() empties
-//   it. Until then it may be handed out twice. An address in the middle of a block is not noticed.
+//   it. Until then it may be handed out twice. An address in the middle of a block is noticed when the block
+//   is a large one. check() finds both as long as they are in a cache.
 // - The caches of threads lie in spans of the partition, and so does what they tell each other about blocks
 // on
 //   the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes can

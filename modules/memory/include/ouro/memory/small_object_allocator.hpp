@@ -115,7 +115,8 @@ public:
     [[nodiscard]] ResourceInfo info() const noexcept override;
     // live_bytes and peak_bytes count whole classes and units; the peak is that of the units in use.
     [[nodiscard]] ResourceStats stats() const noexcept override;
-    // Requires: nobody uses the heap meanwhile.
+    // Finds blocks that were freed twice too, while they lie in two places. Requires: nobody uses the heap
+    // meanwhile.
     [[nodiscard]] Status check() const noexcept override;
 
 private:

@@ -85,6 +85,9 @@ public:
         return kinds_[unit].load(std::memory_order_relaxed);
     }
 
+    // Whether a block of the class begins there, free or not. For any address.
+    [[nodiscard]] bool is_block(unsigned size_class, const void* address) const noexcept;
+
     // One a unit, `none` for those not usable yet. All of it can be read.
     [[nodiscard]] const std::atomic<UnitKind>* kinds() const noexcept { return kinds_; }
 
@@ -187,7 +190,9 @@ private:
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
+    [[nodiscard]] bool has_lost_heap() const noexcept;
     [[nodiscard]] Status check_queues() const noexcept;
+    [[nodiscard]] Status check_free_blocks() const noexcept;
 
     UnitMap units_;
     Slab* slabs_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
@@ -11,6 +12,7 @@
 namespace ouro::detail {
 
 class BlockChain;
+class FreeBlocks;
 class HeapCore;
 
 // The part of a small-object heap that one thread owns: a cache of free blocks for each class, and the slabs
@@ -70,6 +72,8 @@ public:
             sequence_.store(sequence, std::memory_order_relaxed);
             return false;
         }
+        OURO_DEBUG_ASSERT(top == slots(size_class) || top[-1] != block, "freed twice");
+        OURO_EXPENSIVE_ASSERT(!is_free_here(size_class, block), "freed twice");
         *top = block;
         bin.top.store(top + 1, std::memory_order_relaxed);
         sequence_.store(sequence + 2, std::memory_order_release);
@@ -119,6 +123,8 @@ public:
     // The same for what is on its way home to this heap; counts the parcels in the queues, and those that
     // this heap has under way. Requires: no thread was lost inside a heap by a fork.
     [[nodiscard]] Status check_queues(std::size_t& received, std::size_t& sent) const noexcept;
+    // Those in the cache and in the queue. Requires: check() and check_queues() found nothing.
+    void add_free_blocks(unsigned size_class, FreeBlocks& blocks) const noexcept;
 
     std::atomic<State> state = State::owned;
     std::atomic<std::uint64_t> thread_id;
@@ -150,6 +156,9 @@ private:
     void leave() noexcept;
     // Enters as the owner; false when it left the heap instead.
     [[nodiscard]] bool enter_or_abandon() noexcept;
+    // Whether a block lies in the cache, or in a slab of this heap. Requires: the owner is inside, an address
+    // in a slab of the class.
+    [[nodiscard]] bool is_free_here(unsigned size_class, const void* block) const noexcept;
     [[nodiscard]] bool wait_while_revoked() const noexcept;
     void end_revocation() noexcept;
     [[nodiscard]] bool wait_until_outside() const noexcept;
