@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/partition_span.hpp>
@@ -159,8 +160,8 @@ private:
 
     // Requires: the block's slot is taken, and the cache has room.
     void give_cached(partition::Span& span, MemoryBlock block) noexcept {
-        OURO_DEBUG_ASSERT(block.size <= partition::kClassBytes[span.class_index],
-                          "the block was never that large");
+        OURO_DEBUG_BLOCK_ASSERT(block.size <= partition::kClassBytes[span.class_index],
+                                "the block was never that large", *this, block.data);
         partition::Cache& cache = caches_[span.class_index];
         span.clear_taken(unit_of(offset_of(block.data)));
         cache.slots[cache.count++] = block.data;

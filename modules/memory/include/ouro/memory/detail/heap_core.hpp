@@ -30,6 +30,8 @@ public:
     };
 
     struct Memory {
+        // For messages.
+        const char* name = nullptr;
         // Zero, and usable up to the layout's slabs_offset; all of it where the units cannot grow.
         MemoryBlock metadata;
         MemoryBlock units;
@@ -52,6 +54,8 @@ public:
 
     // Never the same twice in a process: a thread's note of its heap cannot be taken for one of another core.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    // Of the heap, or null.
+    [[nodiscard]] const char* name() const noexcept { return name_; }
     [[nodiscard]] const UnitMap& units() const noexcept { return units_; }
     [[nodiscard]] std::byte* address_of(const Slab& slab) const noexcept {
         return units_.address_of(static_cast<std::size_t>(&slab - slabs_));
@@ -199,6 +203,7 @@ private:
     SlabBitmap* bitmaps_;
     std::atomic<UnitKind>* kinds_;
     std::uint64_t id_;
+    const char* name_;
     std::size_t purge_threshold_units_;
     // How much smaller the caches of threads are: where there is little, one shall not keep it all.
     unsigned cache_shift_;

@@ -2,6 +2,7 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
 
@@ -72,7 +73,7 @@ public:
             sequence_.store(sequence, std::memory_order_relaxed);
             return false;
         }
-        OURO_DEBUG_ASSERT(top == slots(size_class) || top[-1] != block, "freed twice");
+        OURO_DEBUG_BLOCK_ASSERT(top == slots(size_class) || top[-1] != block, "freed twice", name(), block);
         OURO_EXPENSIVE_ASSERT(!is_free_here(size_class, block), "freed twice");
         *top = block;
         bin.top.store(top + 1, std::memory_order_relaxed);
@@ -154,6 +155,8 @@ private:
     // False when somebody has revoked the heap and does not restore it for long.
     [[nodiscard]] bool enter() noexcept;
     void leave() noexcept;
+    // The core's, for messages.
+    [[nodiscard]] const char* name() const noexcept;
     // Enters as the owner; false when it left the heap instead.
     [[nodiscard]] bool enter_or_abandon() noexcept;
     // Whether a block lies in the cache, or in a slab of this heap. Requires: the owner is inside, an address
@@ -193,8 +196,7 @@ private:
 
     struct Neighbours;
     template <bool kIsOurs>
-    [[nodiscard]] static std::uint64_t gather(const Neighbours& neighbours, void**& next,
-                                              void** end) noexcept;
+    [[nodiscard]] std::uint64_t gather(const Neighbours& neighbours, void**& next, void** end) const noexcept;
     // Blocks of one class, to the slabs they are from. True when some of them were from here.
     bool send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept;
     [[gnu::always_inline]] void return_to_slab(Slab& slab, std::size_t word, std::uint64_t blocks,
