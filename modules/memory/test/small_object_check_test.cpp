@@ -20,7 +20,15 @@ using ouro::Status;
 constexpr std::size_t kSizes[] = {8, 64, 272, 1024, 5000, 40'000};
 
 SmallObjectAllocator make_heap() {
-    return *SmallObjectAllocator::create({.max_bytes = std::size_t{256} << 20});
+    return *SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+}
+
+// More than a cache keeps.
+std::vector<MemoryBlock> take_many(SmallObjectAllocator& heap, std::size_t size) {
+    std::vector<MemoryBlock> blocks;
+    for (std::size_t bytes = 0; blocks.size() < 2000 && bytes < (std::size_t{10} << 20); bytes += size)
+        blocks.push_back(*heap.allocate(size, 8));
+    return blocks;
 }
 
 TEST(SmallObjectCheck, FindsABlockThatIsTwiceInACache) {
@@ -37,13 +45,11 @@ TEST(SmallObjectCheck, FindsABlockThatIsTwiceInACache) {
 TEST(SmallObjectCheck, FindsItAmongBlocksOfManySlabs) {
     for (const std::size_t size : kSizes) {
         auto heap = make_heap();
-        std::vector<MemoryBlock> blocks;
-        for (int i = 0; i < 2000; ++i)
-            blocks.push_back(*heap.allocate(size, 8));
+        const std::vector<MemoryBlock> blocks = take_many(heap, size);
         for (std::size_t i = 0; i < blocks.size(); i += 97)
             heap.deallocate(blocks[i], 8);
         EXPECT_EQ(heap.check(), Status::ok) << size;
-        heap.deallocate(blocks[5 * 97], 8);
+        heap.deallocate(blocks[97], 8);
         EXPECT_EQ(heap.check(), Status::corrupt_data) << size;
     }
 }
@@ -51,9 +57,7 @@ TEST(SmallObjectCheck, FindsItAmongBlocksOfManySlabs) {
 TEST(SmallObjectCheck, FindsABlockThatIsInItsSlabAndInACache) {
     for (const std::size_t size : kSizes) {
         auto heap = make_heap();
-        std::vector<MemoryBlock> blocks;
-        for (int i = 0; i < 2000; ++i)
-            blocks.push_back(*heap.allocate(size, 8));
+        const std::vector<MemoryBlock> blocks = take_many(heap, size);
         // The cache overflows again and again, and sends home what was freed first; the others keep its slab.
         for (std::size_t i = 0; i < blocks.size(); i += 2)
             heap.deallocate(blocks[i], 8);
