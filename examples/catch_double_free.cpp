@@ -11,8 +11,9 @@ using Guarded = ouro::GuardedAllocator<ouro::HardeningTier::checked>;
 namespace {
 
 bool names(const ouro::CallSites& sites, const char* function) {
-    for (const void* frame : sites.frames()) {
-        if (std::strstr(ouro::os::describe_address(frame).function, function) != nullptr) return true;
+    for (std::size_t index = 0; index < sites.frames().size(); ++index) {
+        if (std::strstr(ouro::os::describe_address(sites.code_of(index)).function, function) != nullptr)
+            return true;
     }
     return false;
 }

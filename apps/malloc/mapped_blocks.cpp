@@ -1,7 +1,7 @@
 #include "mapped_blocks.hpp"
 
 #include <ouro/base/align.hpp>
-#include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/os/remap.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
@@ -41,11 +41,11 @@ Header& header_of(const void* block) noexcept {
 }
 
 Header& sealed_header_of(const void* block) noexcept {
-    OURO_ASSERT(reinterpret_cast<std::uintptr_t>(block) % alignof(Header) == 0,
-                "free of what malloc did not return");
+    OURO_BLOCK_ASSERT(reinterpret_cast<std::uintptr_t>(block) % alignof(Header) == 0,
+                      "free of what malloc did not return", "malloc", block);
     Header& header = header_of(block);
-    OURO_ASSERT(header.seal == (reinterpret_cast<std::uintptr_t>(block) ^ kSeal),
-                "free of what malloc did not return, or of what was freed before");
+    OURO_BLOCK_ASSERT(header.seal == (reinterpret_cast<std::uintptr_t>(block) ^ kSeal),
+                      "free of what malloc did not return, or of what was freed before", "malloc", block);
     return header;
 }
 

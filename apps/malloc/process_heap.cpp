@@ -7,7 +7,7 @@
 #include "settings.hpp"
 
 #include <ouro/base/align.hpp>
-#include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/os/fork_hooks.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
@@ -83,7 +83,7 @@ HeapCore* make_core(std::size_t bytes) noexcept {
         static_cast<void>(os::release(*metadata));
         return nullptr;
     }
-    const HeapCore::Memory memory{.metadata = *metadata, .units = *units, .grows = true};
+    const HeapCore::Memory memory{.name = "malloc", .metadata = *metadata, .units = *units, .grows = true};
     auto* const core = new (metadata->data) HeapCore(memory, layout, settings().purge_bytes);
     g_region = {reinterpret_cast<std::uintptr_t>(units->data), units->size, core->kinds()};
     return core;
@@ -297,7 +297,7 @@ void deallocate_slow(void* block) noexcept {
     } else if (is_guarded(block)) {
         free_guarded(block);
     } else {
-        OURO_ASSERT(kind == UnitKind::none, "free of what malloc did not return");
+        OURO_BLOCK_ASSERT(kind == UnitKind::none, "free of what malloc did not return", "malloc", block);
         if (is_profiling()) forget_large_block(block);
         unmap_block(block);
     }

@@ -4,7 +4,7 @@
 #include "settings.hpp"
 #include "text_output.hpp"
 
-#include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
 #include <ouro/observe/detail/sampling.hpp>
@@ -162,7 +162,7 @@ void note_large_block(void* block, std::size_t size) noexcept {
 
 void free_profiled(void* block) noexcept {
     const std::size_t size = detail::forget_sampled_block(block, t_state.clock);
-    OURO_ASSERT(size != 0, "free of what malloc did not return, or a second time");
+    OURO_BLOCK_ASSERT(size != 0, "free of what malloc did not return, or a second time", "malloc", block);
     g_blocks.fetch_sub(1, std::memory_order_relaxed);
     g_bytes.fetch_sub(size, std::memory_order_relaxed);
     give_back(block, size);

@@ -5,6 +5,7 @@
 #include "text_output.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 
 #include <unistd.h>
@@ -51,6 +52,20 @@ std::array<Line, kLines> lines_of(const Report& all) noexcept {
          {"process", static_cast<std::uint64_t>(::getpid()), Unit::count}}};
 }
 
+// The file's name without folders, cut where it is long. What could end a string or a line is a question
+// mark.
+void add_program(TextBuffer& text) noexcept {
+    constexpr std::size_t kMostLetters = 64;
+    const char* name = ::program_invocation_short_name;
+    if (name == nullptr) return;
+    for (std::size_t index = 0; index < kMostLetters && name[index] != '\0'; ++index) {
+        const char letter = name[index];
+        const bool is_plain = letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\';
+        const char shown[] = {is_plain ? letter : '?', '\0'};
+        text.add(shown);
+    }
+}
+
 void add_text(TextBuffer& text, const std::array<Line, kLines>& lines) noexcept {
     constexpr std::size_t kValueColumn = 32;
     constexpr std::size_t kReadableColumn = 48;
@@ -61,6 +76,9 @@ void add_text(TextBuffer& text, const std::array<Line, kLines>& lines) noexcept 
             text.pad_to(kReadableColumn).add(" ").add_bytes(line.value);
         text.add("\n");
     }
+    text.add("  program").pad_to(kValueColumn);
+    add_program(text);
+    text.add("\n");
 }
 
 void add_json(TextBuffer& text, const std::array<Line, kLines>& lines) noexcept {
@@ -69,7 +87,9 @@ void add_json(TextBuffer& text, const std::array<Line, kLines>& lines) noexcept 
         if (&line != &lines.front()) text.add(",");
         text.add("\"").add(line.name).add("\":").add_number(line.value);
     }
-    text.add("}}\n");
+    text.add(",\"program\":\"");
+    add_program(text);
+    text.add("\"}}\n");
 }
 
 [[gnu::destructor]] void report_at_exit() noexcept {

@@ -53,6 +53,7 @@ class Reports(unittest.TestCase):
         text = start(PROBE, "abandon", words="stats").stderr
         self.assertRegex(text, r"\Alibouroboros-malloc:\n")
         self.assertRegex(text, r"\n  heap_reserved_bytes +\d+ +\d+\.\d [GM]iB\n")
+        self.assertRegex(text, rf"\n  process +\d+\n  program +{os.path.basename(PROBE)}\n\Z")
 
     def test_at_the_end_for_programs(self):
         report = json.loads(start(PROBE, "abandon", words="stats=json").stderr)["libouroboros-malloc"]
@@ -62,6 +63,15 @@ class Reports(unittest.TestCase):
         self.assertGreaterEqual(report["allocations"], report["live_blocks"])
         self.assertEqual(report["thread_heaps"], 1)
         self.assertEqual(report["failures"], 0)
+        self.assertEqual(report["program"], os.path.basename(PROBE))
+
+    def test_any_name_of_the_program_can_be_read(self):
+        name = 'a "name"\n' + 200 * "x"
+        environment = dict(os.environ, LD_PRELOAD=LIBRARY, OUROBOROS_MALLOC="stats=json")
+        result = subprocess.run([name, "abandon"], executable=PROBE, env=environment, stderr=subprocess.PIPE, text=True,
+                                timeout=120)
+        report = json.loads(result.stderr)["libouroboros-malloc"]
+        self.assertEqual(report["program"], "a ?name??" + 55 * "x")
 
     def test_on_a_signal(self):
         result = start(PROBE, "signal", words="stats_signal=USR2")

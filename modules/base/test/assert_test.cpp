@@ -37,6 +37,21 @@ TEST_F(Assert, TheHandlerHearsOfAFailure) {
     EXPECT_NO_THROW(OURO_ASSERT(1 + 1 == 2, "arithmetic broke"));
 }
 
+TEST_F(Assert, AMessageTellsTheDetailAndIsCutWhereItIsLong) {
+    try {
+        ouro::assert_failed("", "the value is wrong", "42", "", 1);
+    } catch (const Caught& caught) {
+        EXPECT_EQ(caught.message, "the value is wrong: 42");
+    }
+    const std::string long_text(1000, 'x');
+    try {
+        ouro::assert_failed("", "long", long_text, "", 1);
+    } catch (const Caught& caught) {
+        EXPECT_GT(caught.message.size(), 100U);
+        EXPECT_EQ(caught.message, ("long: " + long_text).substr(0, caught.message.size()));
+    }
+}
+
 TEST_F(Assert, TiersFireByLevel) {
     int evaluated = 0;
     const auto fails = [&] {
@@ -62,10 +77,10 @@ TEST(AssertDeath, WithoutAHandlerOfItsOwnTheProcessAborts) {
 
 TEST(AssertDeath, AFailedExpectedHasNoValue) {
     const ouro::Expected<int> failed = ouro::Status::not_found;
-    EXPECT_DEATH((void)failed.value(), "the value of a failed Expected was asked for");
+    EXPECT_DEATH((void)failed.value(), "the value of a failed Expected was asked for: not_found");
     EXPECT_DEATH((void)ouro::Expected<int>(ouro::Status::ok), "a failure needs a reason");
     const ouro::Expected<ouro::MemoryBlock> no_block = ouro::Status::out_of_memory;
-    EXPECT_DEATH((void)no_block.value(), "the value of a failed Expected was asked for");
+    EXPECT_DEATH((void)*no_block, "the value of a failed Expected was asked for: out_of_memory");
     EXPECT_DEATH((void)ouro::Expected<ouro::MemoryBlock>(ouro::Status::ok), "a failure needs a reason");
 }
 

@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/fallback_chain.hpp>
 
 #include <algorithm>
@@ -66,7 +67,7 @@ Expected<MemoryBlock> FallbackChain::allocate(std::size_t size, std::size_t alig
 void FallbackChain::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
     MemoryResource* owner = owner_of(block.data);
-    OURO_ASSERT(owner != nullptr, "no link of the chain owns this block");
+    OURO_BLOCK_ASSERT(owner != nullptr, "no link of the chain owns this block", *this, block.data);
     owner->deallocate(block, alignment);
 }
 
@@ -76,7 +77,7 @@ Expected<MemoryBlock> FallbackChain::reallocate(MemoryBlock block, std::size_t n
     Status status = check_allocation(new_size, alignment);
     if (status != Status::ok) return fail(status);
     MemoryResource* owner = owner_of(block.data);
-    OURO_ASSERT(owner != nullptr, "no link of the chain owns this block");
+    OURO_BLOCK_ASSERT(owner != nullptr, "no link of the chain owns this block", *this, block.data);
     const auto changed = owner->reallocate(block, new_size, alignment);
     if (changed) return changed;
     status = changed.status();
@@ -96,7 +97,7 @@ Expected<MemoryBlock> FallbackChain::reallocate(MemoryBlock block, std::size_t n
 Expected<MemoryBlock> FallbackChain::try_resize(MemoryBlock block, std::size_t new_size,
                                                 std::size_t alignment) noexcept {
     MemoryResource* owner = owner_of(block.data);
-    OURO_ASSERT(owner != nullptr, "no link of the chain owns this block");
+    OURO_BLOCK_ASSERT(owner != nullptr, "no link of the chain owns this block", *this, block.data);
     return owner->try_resize(block, new_size, alignment);
 }
 
@@ -105,7 +106,7 @@ Expected<ResourceMark> FallbackChain::place_mark() noexcept {
 }
 
 void FallbackChain::free_since(ResourceMark mark) noexcept {
-    OURO_ASSERT(count_ == 1, "a chain of several links has no marks");
+    OURO_BLOCK_ASSERT(count_ == 1, "a chain of several links has no marks", *this, nullptr);
     links_[0]->free_since(mark);
 }
 

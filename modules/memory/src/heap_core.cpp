@@ -1,8 +1,8 @@
 #include "block_chain.hpp"
 
 #include <ouro/base/align.hpp>
-#include <ouro/base/assert.hpp>
 #include <ouro/memory/annotations.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/os/clock.hpp>
 #include <ouro/os/thread.hpp>
@@ -70,6 +70,7 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
+      name_(memory.name),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
       cache_shift_(cache_shift_for(layout.units)),
       on_growth_(memory.on_growth),
@@ -209,7 +210,7 @@ void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
 
 void HeapCore::send_home(unsigned size_class, void* block) noexcept {
     ThreadHeap* const owner = slab_of(block).owner.load(std::memory_order_acquire);
-    OURO_ASSERT(owner != nullptr, "freed twice");
+    OURO_BLOCK_ASSERT(owner != nullptr, "freed twice", name_, block);
     BlockChain chain(size_class);
     chain.add(block);
     owner->receive(size_class, chain);
@@ -257,7 +258,8 @@ Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t ali
 
 void HeapCore::deallocate_large(std::byte* block) noexcept {
     const std::size_t first = units_.unit_of(block);
-    OURO_ASSERT(kind_of(block) == UnitKind::large_head, "not a block of this heap, or freed twice");
+    OURO_BLOCK_ASSERT(kind_of(block) == UnitKind::large_head && block == units_.address_of(first),
+                      "not a block of this heap, or freed twice", name_, block);
     other_operations_.fetch_add(1, std::memory_order_relaxed);
     give_back(first, slabs_[first].capacity);
 }

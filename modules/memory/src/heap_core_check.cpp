@@ -49,19 +49,35 @@ Status HeapCore::check() const noexcept {
         const Status status = heap->check();
         if (status != Status::ok) return status;
     }
-    return check_queues();
+    // After a fork, what the heaps of lost threads had in their hands is nowhere, or in two places.
+    if (has_lost_heap()) return Status::ok;
+    const Status queues = check_queues();
+    return queues == Status::ok ? check_free_blocks() : queues;
 }
 
-// After a fork, what the heaps of lost threads had in their hands is nowhere.
+bool HeapCore::has_lost_heap() const noexcept {
+    for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
+         heap = heap->next_heap)
+        if (heap->state.load(std::memory_order_relaxed) == ThreadHeap::State::held) return true;
+    return false;
+}
+
 Status HeapCore::check_queues() const noexcept {
     std::size_t received = 0;
     std::size_t sent = 0;
-    const ThreadHeap* const first = heaps_.load(std::memory_order_acquire);
-    for (const ThreadHeap* heap = first; heap != nullptr; heap = heap->next_heap)
-        if (heap->state.load(std::memory_order_relaxed) == ThreadHeap::State::held) return Status::ok;
-    for (const ThreadHeap* heap = first; heap != nullptr; heap = heap->next_heap)
+    for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
+         heap = heap->next_heap)
         if (heap->check_queues(received, sent) != Status::ok) return Status::corrupt_data;
     return received == sent ? Status::ok : Status::corrupt_data;
+}
+
+bool HeapCore::is_block(unsigned size_class, const void* address) const noexcept {
+    if (!units_.owns(address) || kind_of(address) != kind_of_class(size_class)) return false;
+    const Slab& slab = slab_of(address);
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - address_of(slab));
+    const std::uint32_t index = block_index(size_class, offset);
+    // Where blocks do not fill the slab, what lies behind them is none.
+    return index < slab.capacity && index * kClassBytes[size_class] == offset;
 }
 
 bool HeapCore::are_out(unsigned size_class, std::size_t word, std::uint64_t blocks) const noexcept {
@@ -128,9 +144,7 @@ Status ThreadHeap::check() const noexcept {
         const void* const* const first = bins_[size_class].bottom.load(std::memory_order_relaxed);
         for (std::uint32_t index = 0; index < cached; ++index) {
             const void* const block = first[index];
-            const bool is_ours =
-                core_.units().owns(block) && core_.kind_of(block) == kind_of_class(size_class);
-            if (!is_ours) return Status::corrupt_data;
+            if (!core_.is_block(size_class, block)) return Status::corrupt_data;
         }
         const Slab* previous = nullptr;
         for (const Slab* slab = bins_[size_class].slabs; slab != nullptr; slab = slab->next) {
@@ -164,10 +178,9 @@ Status ThreadHeap::check_queues(std::size_t& received, std::size_t& sent) const 
             }
         }
         bool all_fit = true;
-        blocks += BlockChain::for_each(
-            queue.first.load(std::memory_order_acquire), size_class, [&](const void* block) {
-                all_fit &= core_.units().owns(block) && core_.kind_of(block) == kind_of_class(size_class);
-            });
+        blocks +=
+            BlockChain::for_each(queue.first.load(std::memory_order_acquire), size_class,
+                                 [&](const void* block) { all_fit &= core_.is_block(size_class, block); });
         if (!all_fit || blocks != queued_blocks(size_class)) return Status::corrupt_data;
     }
     return Status::ok;

@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/huge_page_arena.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -248,9 +249,9 @@ HugePageArena::Marker HugePageArena::mark() const noexcept {
 
 void HugePageArena::rewind(Marker marker) noexcept {
     const Marker now = mark();
-    OURO_ASSERT(
+    OURO_BLOCK_ASSERT(
         marker.chunk < now.chunk || (marker.chunk == now.chunk && marker.used_bytes <= now.used_bytes),
-        "the marker is of memory that was freed already");
+        "the marker is of memory that was freed already", *this, nullptr);
     if (limit_ == 0) return;
     note_peak();
     current_ = marker.chunk;

@@ -114,13 +114,13 @@ void print_call_sites(std::string_view title, const CallSites& sites) noexcept {
     ErrorText text;
     text.add("  ").add(title).add(":\n");
     const CallSiteDescriber describer = current_describer.load();
-    for (const void* frame : sites.frames()) {
-        text.add("    ").add(frame);
+    for (std::size_t index = 0; index < sites.frames().size(); ++index) {
+        text.add("    ").add(sites.frames()[index]);
         if (describer != nullptr) {
             char name[512] = {};
             // Written first, because looking up names after a fault may fail in its turn.
             text.flush();
-            describer(frame, std::span<char>(name));
+            describer(sites.code_of(index), std::span<char>(name));
             if (name[0] != '\0') text.add(" ").add(name);
         }
         text.add("\n");

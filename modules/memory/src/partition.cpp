@@ -1,6 +1,7 @@
 #include "partition_lock.hpp"
 
 #include <ouro/base/bits.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/partition.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -61,7 +62,8 @@ Expected<MemoryBlock> Partition::allocate_slow(std::size_t size, std::size_t ali
 void Partition::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
     if (!heap_) [[unlikely]]
         return deallocate_here(block, alignment);
-    OURO_ASSERT(block.is_null() || owns(block.data), "the block is not of this partition");
+    OURO_BLOCK_ASSERT(block.is_null() || owns(block.data), "the block is not of this partition", *this,
+                      block.data);
     heap_->deallocate(block, alignment);
 }
 
@@ -161,23 +163,26 @@ void Partition::deallocate_here(MemoryBlock block, std::size_t alignment) noexce
     if (block.is_null()) return;
     const Lock lock(*this);
     const std::size_t offset = offset_of(block.data);
-    OURO_ASSERT(offset < bytes_, "the block is not of this partition");
+    OURO_BLOCK_ASSERT(offset < bytes_, "the block is not of this partition", *this, block.data);
     Span& span = spans_[offset / kSpanBytes];
     if (span.kind == SpanKind::slots) {
         const bool on_unit = offset % partition::kSlotUnit == 0;
         if (!on_unit || !span.is_taken(unit_of(offset))) {
-            OURO_ASSERT(on_unit && span.is_slot_start(unit_of(offset)), "no block starts here");
-            OURO_ASSERT(span.is_taken(unit_of(offset)), "the block is free already");
+            OURO_BLOCK_ASSERT(on_unit && span.is_slot_start(unit_of(offset)), "no block starts here", *this,
+                              block.data);
+            OURO_BLOCK_ASSERT(span.is_taken(unit_of(offset)), "the block is free already", *this, block.data);
         }
         const Cache& cache = caches_[span.class_index];
         if (cache.count == cache.limit) flush(span.class_index, cache.flush_count());
         give_cached(span, block);
         return;
     }
-    OURO_ASSERT(span.kind == SpanKind::large && offset % kSpanBytes == span.block_offset,
-                "no block starts here");
-    OURO_DEBUG_ASSERT(block.size <= span.block_bytes, "the block was never that large");
-    OURO_DEBUG_ASSERT(is_aligned(block.data, alignment), "the block was never aligned like that");
+    OURO_BLOCK_ASSERT(span.kind == SpanKind::large && offset % kSpanBytes == span.block_offset,
+                      "no block starts here", *this, block.data);
+    OURO_DEBUG_BLOCK_ASSERT(block.size <= span.block_bytes, "the block was never that large", *this,
+                            block.data);
+    OURO_DEBUG_BLOCK_ASSERT(is_aligned(block.data, alignment), "the block was never aligned like that", *this,
+                            block.data);
     free_large(span);
 }
 
@@ -204,12 +209,13 @@ Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_s
     if (asked != Status::ok) return asked;
     if (block.is_null()) return allocate(new_size, alignment);
     if (new_size > block.size) note_allocation();
-    OURO_ASSERT(owns(block.data), "the block is not of this partition");
+    OURO_BLOCK_ASSERT(owns(block.data), "the block is not of this partition", *this, block.data);
     if (heap_) return heap_->reallocate(block, new_size, alignment);
     {
         const Lock lock(*this);
         Span& span = spans_[offset_of(block.data) / kSpanBytes];
-        OURO_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large, "no block starts here");
+        OURO_BLOCK_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large,
+                          "no block starts here", *this, block.data);
         if (span.kind == SpanKind::large) {
             const auto resized = resize_large(span, new_size);
             if (resized) return resized;
@@ -225,11 +231,12 @@ Expected<MemoryBlock> Partition::try_resize(MemoryBlock block, std::size_t new_s
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     if (new_size > block.size) note_allocation();
-    OURO_ASSERT(owns(block.data), "the block is not of this partition");
+    OURO_BLOCK_ASSERT(owns(block.data), "the block is not of this partition", *this, block.data);
     if (heap_) return heap_->try_resize(block, new_size, alignment);
     const Lock lock(*this);
     Span& span = spans_[offset_of(block.data) / kSpanBytes];
-    OURO_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large, "no block starts here");
+    OURO_BLOCK_ASSERT(span.kind == SpanKind::slots || span.kind == SpanKind::large, "no block starts here",
+                      *this, block.data);
     if (span.kind == SpanKind::large) return resize_large(span, new_size);
     const std::size_t slot_bytes = kClassBytes[span.class_index];
     return new_size <= slot_bytes ? Expected<MemoryBlock>(MemoryBlock{block.data, slot_bytes})

@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/pool_core.hpp>
 
 #include <algorithm>
@@ -195,7 +196,7 @@ void PoolCore::give_back_slow(std::byte* block) noexcept {
 }
 
 void PoolCore::give_back_remotely(std::byte* block) noexcept {
-    OURO_ASSERT(owns(block), "this is no block of the pool");
+    OURO_BLOCK_ASSERT(owns(block), "this is no block of the pool", nullptr, block);
     annotate::freed(range_.whole().data, {block, block_bytes_});
     annotate::permit({block, sizeof(Node)});
     // Counted first: the owner never sees more blocks than were counted.

@@ -2,6 +2,7 @@
 #include "guard_slots.hpp"
 
 #include <ouro/base/align.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/sampled_guards.hpp>
 
@@ -155,7 +156,7 @@ void SampledGuards::deallocate(void* address) noexcept {
 }
 
 void SampledGuards::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
-    OURO_ASSERT(owns(block.data), "guards take back what they gave");
+    OURO_BLOCK_ASSERT(owns(block.data), "guards take back what they gave", state_->name, block.data);
     GuardSlot& slot = state_->slots[state_->index_of(block.data)];
     MemoryErrorReport report{.address = block.data, .said_block = block, .said_alignment = alignment};
     SlotState expected = SlotState::live;

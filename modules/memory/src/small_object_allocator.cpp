@@ -1,4 +1,5 @@
 #include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 
 #include <algorithm>
@@ -133,6 +134,7 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexce
                  .base = parts.memory.units.data,
                  .reserved_bytes = parts.memory.units.size,
                  .committed_bytes = parts.memory.grows ? 0 : parts.memory.units.size});
+    parts.memory.name = parts.name;
     parts.memory.on_growth = Listing::update;
     parts.memory.growth_context = listing;
     auto* const core = new (place) HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes);
@@ -229,10 +231,11 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) 
 
 void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
-    OURO_ASSERT(core_->units().owns(block.data), "not a block of this heap");
+    OURO_BLOCK_ASSERT(core_->units().owns(block.data), "not a block of this heap", *this, block.data);
     const unsigned size_class = detail::class_for(block.size, alignment);
     if (size_class == detail::kClassCount) return core_->deallocate_large(block.data);
-    OURO_ASSERT(is_of_class(block.data, size_class), "freed with a size or alignment that is not its own");
+    OURO_BLOCK_ASSERT(is_of_class(block.data, size_class),
+                      "freed with a size or alignment that is not its own", *this, block.data);
     for (;; detail::forget_heap(id_)) {
         detail::ThreadHeap* heap = detail::noted_heap(id_);
         if (heap == nullptr) {
@@ -259,7 +262,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
                                                        std::size_t alignment) noexcept {
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
-    OURO_ASSERT(owns(block.data), "not a block of this heap");
+    OURO_BLOCK_ASSERT(owns(block.data), "not a block of this heap", *this, block.data);
     if (new_size > block.size) note_allocation();
     const unsigned before = detail::class_for(block.size, alignment);
     if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
@@ -272,7 +275,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
 }
 
 bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {
-    return core_->units().owns(block) && core_->kind_of(block) == detail::kind_of_class(size_class);
+    return core_->is_block(size_class, block);
 }
 
 bool SmallObjectAllocator::owns(const void* address) const noexcept {

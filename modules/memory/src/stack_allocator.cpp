@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 
 #include <cstring>
@@ -54,7 +55,7 @@ Expected<MemoryBlock> StackAllocator::reallocate(MemoryBlock block, std::size_t 
     if (block.is_null()) return allocate(new_size, alignment);
     note_allocation();
     block.size = whole_units(block.size);
-    OURO_ASSERT(range_.is_newest(block), "a stack changes its newest block only");
+    OURO_BLOCK_ASSERT(range_.is_newest(block), "a stack changes its newest block only", *this, block.data);
     if (new_size > kMaxSize) return Status::size_overflow;
     return range_.resize(block, whole_units(new_size));
 }
@@ -73,8 +74,8 @@ Expected<MemoryBlock> StackAllocator::try_resize(MemoryBlock block, std::size_t 
 }
 
 void StackAllocator::pop_to(Marker marker) noexcept {
-    OURO_ASSERT(marker.used_bytes <= range_.used_bytes() && marker.live_blocks <= live_blocks_,
-                "the marker is of memory that was freed already");
+    OURO_BLOCK_ASSERT(marker.used_bytes <= range_.used_bytes() && marker.live_blocks <= live_blocks_,
+                      "the marker is of memory that was freed already", *this, nullptr);
     range_.cut_to(marker.used_bytes);
     live_blocks_ = marker.live_blocks;
 }

@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/system_allocator.hpp>
@@ -123,16 +124,18 @@ Expected<MemoryBlock> SystemAllocator::fail(Status status) noexcept {
 
 void SystemAllocator::deallocate(MemoryBlock block, [[maybe_unused]] std::size_t alignment) noexcept {
     if (block.is_null()) return;
-    OURO_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already");
+    OURO_BLOCK_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already", *this,
+                      block.data);
     const auto bytes = rounded_size(block.size);
-    OURO_ASSERT(bytes && is_aligned(block.data, os::page_size()), "this is no whole block");
+    OURO_BLOCK_ASSERT(bytes && is_aligned(block.data, os::page_size()), "this is no whole block", *this,
+                      block.data);
     const MemoryBlock range{block.data, *bytes};
     MemoryBlock evicted;
     bool kept = false;
     const bool sealed = is_sealed();
     {
         const Lock lock(lock_);
-        OURO_ASSERT(!is_cached(range), "the block was freed already");
+        OURO_BLOCK_ASSERT(!is_cached(range), "the block was freed already", *this, block.data);
         books_.live_bytes -= range.size;
         --books_.live_blocks;
         kept = keep(range);
@@ -201,7 +204,8 @@ Expected<MemoryBlock> SystemAllocator::reallocate(MemoryBlock block, std::size_t
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return fail(asked);
     if (block.is_null()) return allocate(new_size, alignment);
-    OURO_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already");
+    OURO_BLOCK_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already", *this,
+                      block.data);
     const auto old_bytes = rounded_size(block.size);
     const auto new_bytes = rounded_size(new_size);
     if (!old_bytes || !new_bytes) return fail(Status::size_overflow);
@@ -220,7 +224,8 @@ Expected<MemoryBlock> SystemAllocator::try_resize(MemoryBlock block, std::size_t
                                                   std::size_t alignment) noexcept {
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
-    OURO_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already");
+    OURO_BLOCK_ASSERT(owns(block.data), "the block is not of this allocator, or was freed already", *this,
+                      block.data);
     const auto old_bytes = rounded_size(block.size);
     const auto new_bytes = rounded_size(new_size);
     if (!old_bytes || !new_bytes) return Status::size_overflow;

@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/observer.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
 
@@ -16,7 +17,7 @@ Status TaggedAllocator::admit(std::size_t bytes, std::size_t& sum) noexcept {
         return budget == kNoBudget ? Status::size_overflow : Status::budget_exceeded;
     if (rate_.admit(bytes)) [[likely]]
         return Status::ok;
-    use_.release(bytes);
+    use_.release(bytes, *this);
     return Status::rate_limited;
 }
 
@@ -29,7 +30,7 @@ Expected<MemoryBlock> TaggedAllocator::allocate(std::size_t size, std::size_t al
         return fail(status, {}, size, alignment);
     const auto given = upstream_.allocate(size, alignment);
     if (!given) [[unlikely]] {
-        use_.release(size);
+        use_.release(size, *this);
         return fail(given.status(), {}, size, alignment);
     }
     use_.confirm(sum);
@@ -53,7 +54,7 @@ void TaggedAllocator::deallocate(MemoryBlock block, std::size_t alignment) noexc
     }
     upstream_.deallocate(block, alignment);
     // Only now is there room for others within the budget.
-    use_.release(block.size);
+    use_.release(block.size, *this, block.data);
     use_.count_deallocation();
 }
 
@@ -80,10 +81,10 @@ Expected<MemoryBlock> TaggedAllocator::change(Change function, MemoryBlock block
     if (status != Status::ok) return status;
     const auto given = (upstream_.*function)(block, new_size, alignment);
     if (!given) {
-        if (growth != 0) use_.release(growth);
+        if (growth != 0) use_.release(growth, *this);
         return given;
     }
-    if (new_size < block.size) use_.release(block.size - new_size);
+    if (new_size < block.size) use_.release(block.size - new_size, *this, block.data);
     use_.confirm(sum);
     use_.count_reallocation(growth);
     const MemoryBlock changed{given->data, new_size};
@@ -115,11 +116,11 @@ Expected<ResourceMark> TaggedAllocator::place_mark() noexcept {
 void TaggedAllocator::free_since(ResourceMark mark) noexcept {
     const ResourceMark::Level then = mark.pop();
     const Counts now = counts();
-    OURO_ASSERT(then.bytes <= now.live_bytes && then.blocks <= now.live_blocks,
-                "what is older than the mark was freed already");
+    OURO_BLOCK_ASSERT(then.bytes <= now.live_bytes && then.blocks <= now.live_blocks,
+                      "what is older than the mark was freed already", *this, nullptr);
     upstream_.free_since(mark);
     open_marks_.store(then.marks, std::memory_order_relaxed);
-    use_.release(now.live_bytes - then.bytes);
+    use_.release(now.live_bytes - then.bytes, *this);
     use_.count_deallocations(now.live_blocks - then.blocks);
 }
 

@@ -1,7 +1,7 @@
 #include "thread_heap_mail.hpp"
 
-#include <ouro/base/assert.hpp>
 #include <ouro/memory/annotations.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
 
@@ -37,6 +37,10 @@ ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shif
         bins_[size_class].top.store(slots(size_class), std::memory_order_relaxed);
         set_bounds(size_class);
     }
+}
+
+const char* ThreadHeap::name() const noexcept {
+    return core_.name();
 }
 
 void ThreadHeap::set_bounds(unsigned size_class) noexcept {
@@ -105,7 +109,8 @@ struct ThreadHeap::Neighbours {
 
 // The first block and those behind it, as bits, up to one that is no neighbour; `next` is that one.
 template <bool kIsOurs>
-inline std::uint64_t ThreadHeap::gather(const Neighbours& neighbours, void**& next, void** end) noexcept {
+inline std::uint64_t ThreadHeap::gather(const Neighbours& neighbours, void**& next,
+                                        void** end) const noexcept {
     std::uint64_t blocks = neighbours.first;
     for (;;) {
         if constexpr (!kIsOurs) take_line(*next);
@@ -113,7 +118,7 @@ inline std::uint64_t ThreadHeap::gather(const Neighbours& neighbours, void**& ne
         const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(*next) - neighbours.start);
         if (offset >= neighbours.bytes) break;
         const std::uint64_t bit = std::uint64_t{1} << block_index(neighbours.size_class, offset);
-        OURO_ASSERT((blocks & bit) == 0, "freed twice");
+        OURO_BLOCK_ASSERT((blocks & bit) == 0, "freed twice", core_.name(), *next);
         blocks |= bit;
     }
     return blocks;
@@ -125,8 +130,8 @@ bool ThreadHeap::send_home(unsigned size_class, void** first, void** end, Mail& 
     while (first != end) {
         Slab& slab = core_.slab_of(*first);
         ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
-        OURO_ASSERT(owner != nullptr && slab.size_class == size_class,
-                    "freed twice, or with a size not its own");
+        OURO_BLOCK_ASSERT(owner != nullptr && slab.size_class == size_class,
+                          "freed twice, or with a size not its own", core_.name(), *first);
         const std::byte* const start = core_.address_of(slab);
         const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(*first) - start);
         const std::uint32_t index = block_index(size_class, offset);

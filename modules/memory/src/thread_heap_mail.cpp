@@ -1,6 +1,8 @@
 // How free blocks get from the thread that has freed them to the heap that owns them.
 #include "thread_heap_mail.hpp"
 
+#include <ouro/memory/detail/block_assert.hpp>
+
 namespace ouro::detail {
 
 void ThreadHeap::Mail::open(Place& place, ThreadHeap& target) noexcept {
@@ -83,7 +85,8 @@ void ThreadHeap::open_parcels(unsigned size_class, Mail& mail) noexcept {
             blocks += count;
             Slab& slab = core_.slab_of_word(entry.word);
             ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
-            OURO_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice");
+            OURO_BLOCK_ASSERT(owner != nullptr && slab.size_class == size_class, "freed twice", core_.name(),
+                              core_.block_at(size_class, entry.word, entry.blocks));
             if (owner == this) {
                 slab.is_freed_elsewhere = true;
                 return_to_slab(slab, entry.word % SlabBitmap::kWords, entry.blocks, count);

@@ -3,6 +3,7 @@
 #include "block_chain.hpp"
 
 #include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
@@ -32,7 +33,8 @@ public:
         if (place.parcel_target == &target) [[likely]] {
             Parcel::Entry& entry = *place.recent[word % kRecent];
             if (entry.word == word) [[likely]] {
-                OURO_ASSERT((entry.blocks & blocks) == 0, "freed twice");
+                OURO_BLOCK_ASSERT((entry.blocks & blocks) == 0, "freed twice", sender_.core_.name(),
+                                  sender_.core_.block_at(size_class_, word, entry.blocks & blocks));
                 entry.blocks |= blocks;
                 place.blocks += count;
                 return;
@@ -71,12 +73,14 @@ private:
 inline void ThreadHeap::return_to_slab(Slab& slab, std::size_t word, std::uint64_t blocks,
                                        std::uint32_t count) noexcept {
     if (slab.has_few()) {
-        OURO_ASSERT((slab.returned & blocks) == 0, "freed twice");
+        OURO_BLOCK_ASSERT((slab.returned & blocks) == 0, "freed twice", core_.name(),
+                          core_.block_at(slab.size_class, core_.first_word_of(slab), slab.returned & blocks));
         slab.returned |= blocks;
     } else {
         std::uint64_t& bits = core_.bitmap_of(slab).words[word];
         if ((slab.returned >> word) % 2 == 0) bits = 0;
-        OURO_ASSERT((bits & blocks) == 0, "freed twice");
+        OURO_BLOCK_ASSERT((bits & blocks) == 0, "freed twice", core_.name(),
+                          core_.block_at(slab.size_class, core_.first_word_of(slab) + word, bits & blocks));
         bits |= blocks;
         slab.returned |= std::uint64_t{1} << word;
     }

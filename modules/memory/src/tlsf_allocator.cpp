@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
 
@@ -199,7 +200,7 @@ Status TlsfAllocator::take_region_for(std::size_t size, std::size_t alignment) n
 void TlsfAllocator::deallocate_anywhere(MemoryBlock block) noexcept {
     if (block.is_null()) return;
     const Region* region = find(block.data);
-    OURO_ASSERT(region != nullptr, "the block is not of this allocator");
+    OURO_BLOCK_ASSERT(region != nullptr, "the block is not of this allocator", *this, block.data);
     region->heap->deallocate(block);
     annotate::forbid(block);
 }
@@ -208,7 +209,7 @@ Expected<MemoryBlock> TlsfAllocator::reallocate(MemoryBlock block, std::size_t n
                                                 std::size_t alignment) noexcept {
     if (block.is_null()) return allocate(new_size, alignment);
     const Region* region = find(block.data);
-    OURO_ASSERT(region != nullptr, "the block is not of this allocator");
+    OURO_BLOCK_ASSERT(region != nullptr, "the block is not of this allocator", *this, block.data);
     if (new_size > block.size) note_allocation();
     auto changed = region->heap->reallocate(block, new_size, alignment);
     if (changed.status() == Status::capacity_exhausted)
@@ -222,7 +223,7 @@ Expected<MemoryBlock> TlsfAllocator::reallocate(MemoryBlock block, std::size_t n
 Expected<MemoryBlock> TlsfAllocator::try_resize(MemoryBlock block, std::size_t new_size,
                                                 std::size_t alignment) noexcept {
     const Region* region = find(block.data);
-    OURO_ASSERT(region != nullptr, "the block is not of this allocator");
+    OURO_BLOCK_ASSERT(region != nullptr, "the block is not of this allocator", *this, block.data);
     if (new_size > block.size) note_allocation();
     const auto changed = region->heap->try_resize(block, new_size, alignment);
     if (changed) note_change(block, *changed);

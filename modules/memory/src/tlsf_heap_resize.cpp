@@ -1,6 +1,7 @@
 #include "tlsf_heap_lists.hpp"
 
 #include <ouro/memory/annotations.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 
 namespace ouro {
 
@@ -45,7 +46,7 @@ Expected<MemoryBlock> TlsfHeap::try_resize(MemoryBlock block, std::size_t new_si
     const std::uint32_t unit = unit_of(block.data);
     const auto old_units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
     const auto units = static_cast<std::uint32_t>((new_size + kUnit - 1) / kUnit);
-    OURO_ASSERT(holds(unit, old_units), "the block is not of this heap");
+    OURO_BLOCK_ASSERT(holds(unit, old_units), "the block is not of this heap", nullptr, block.data);
     if (units < old_units) {
         note_peak();
         give(unit + units, old_units - units);

@@ -1,3 +1,4 @@
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/two_ended_stack.hpp>
@@ -189,7 +190,8 @@ bool TwoEndedStack::End::is_newest(MemoryBlock block) const noexcept {
 
 void TwoEndedStack::End::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
-    OURO_ASSERT(is_newest(block), "an end of a stack takes back its newest block only");
+    OURO_BLOCK_ASSERT(is_newest(block), "an end of a stack takes back its newest block only", *this,
+                      block.data);
     note_peak();
     cursor() = cursor_before(block, alignment);
     --live_blocks_;
@@ -198,7 +200,7 @@ void TwoEndedStack::End::deallocate(MemoryBlock block, std::size_t alignment) no
 Expected<MemoryBlock> TwoEndedStack::End::reallocate(MemoryBlock block, std::size_t new_size,
                                                      std::size_t alignment) noexcept {
     if (block.is_null()) return allocate(new_size, alignment);
-    OURO_ASSERT(is_newest(block), "an end of a stack changes its newest block only");
+    OURO_BLOCK_ASSERT(is_newest(block), "an end of a stack changes its newest block only", *this, block.data);
     // Checked first: a senseless alignment would read a note that is not there.
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) {
@@ -216,9 +218,9 @@ Expected<MemoryBlock> TwoEndedStack::End::reallocate(MemoryBlock block, std::siz
 }
 
 void TwoEndedStack::End::pop_to(Marker marker) noexcept {
-    OURO_ASSERT(marker.end == end_, "the marker is of the other end");
-    OURO_ASSERT(marker.used_bytes <= used_bytes() && marker.live_blocks <= live_blocks_,
-                "the marker is of memory that was freed already");
+    OURO_BLOCK_ASSERT(marker.end == end_, "the marker is of the other end", *this, nullptr);
+    OURO_BLOCK_ASSERT(marker.used_bytes <= used_bytes() && marker.live_blocks <= live_blocks_,
+                      "the marker is of memory that was freed already", *this, nullptr);
     note_peak();
     const std::uintptr_t base = end_ == StackEnd::front ? range_->begin() : align_down(range_->end(), kUnit);
     cursor() = end_ == StackEnd::front ? base + marker.used_bytes : base - marker.used_bytes;

@@ -3,6 +3,7 @@
 #include <ouro/memory/guarded_allocator.hpp>
 #include <ouro/memory/leak_report.hpp>
 
+#include <csignal>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -37,6 +38,22 @@ TEST(LeakAtExitDeath, IsPrintedWithItsCallSites) {
                 "ouroboros: 1 block with 100 bytes was never freed\n"
                 "  1 block with 100 bytes of 'level', at 0x[0-9a-f]+, aligned to [0-9]+\n");
     EXPECT_EXIT(leave_with(0), testing::ExitedWithCode(0), "^$");
+}
+
+void end_with_a_leak(ouro::MemoryErrorHandler handler) {
+    ouro::set_memory_error_handler(handler);
+    ReusingResource upstream(std::size_t{1} << 20);
+    {
+        auto guarded = GuardedAllocator<HardeningTier::checked>::create_on(upstream, {.name = "level"});
+        if (!guarded || !guarded->allocate(100)) std::_Exit(3);
+    }
+    std::exit(7);
+}
+
+TEST(LeakAtExitDeath, AnAllocatorThatEndsWithLeaksLeavesTheExitCode) {
+    EXPECT_EXIT(end_with_a_leak(nullptr), testing::ExitedWithCode(7), "ouroboros: leak in 'level'");
+    EXPECT_EXIT(end_with_a_leak([](const ouro::MemoryErrorReport&) { return ouro::AfterMemoryError::abort; }),
+                testing::KilledBySignal(SIGABRT), "leak");
 }
 
 // Without a symbolizer too, a report leads to the code: as addr2line takes it.

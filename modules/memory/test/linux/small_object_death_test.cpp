@@ -1,5 +1,7 @@
 #include <ouro/memory/small_object_allocator.hpp>
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace {
@@ -22,5 +24,41 @@ TEST(SmallObjectDeath, ABlockOfAnotherHeapIsCaughtOnTheSlowPaths) {
     other->deallocate(*small);
     other->deallocate(*large);
 }
+
+TEST(SmallObjectDeath, AnAddressInsideALargeBlockIsCaught) {
+    auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(heap);
+    const auto large = heap->allocate(100'000);
+    ASSERT_TRUE(large);
+    EXPECT_DEATH(heap->deallocate({large->data + 16, 100'000}), "not a block of this heap");
+    heap->deallocate(*large);
+}
+
+#if OURO_ASSERT_LEVEL >= 1
+TEST(SmallObjectDeath, ABlockFreedTwiceInARowIsCaughtAtOnceWithAsserts) {
+    auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(heap);
+    const auto block = heap->allocate(64);
+    ASSERT_TRUE(block);
+    EXPECT_DEATH(heap->deallocate({block->data + 16, 64}), "not a block of this heap");
+    heap->deallocate(*block);
+    EXPECT_DEATH(heap->deallocate(*block), "freed twice");
+}
+#endif
+
+#if OURO_ASSERT_LEVEL >= 2
+// In the cache, or in the slab.
+TEST(SmallObjectDeath, AnyBlockThatItsOwnThreadFreedIsCaughtAtOnceWithExpensiveAsserts) {
+    auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(heap);
+    std::vector<ouro::MemoryBlock> blocks;
+    for (int i = 0; i < 2000; ++i)
+        blocks.push_back(heap->allocate(64).value());
+    for (std::size_t i = 0; i < blocks.size(); i += 2)
+        heap->deallocate(blocks[i]);
+    EXPECT_DEATH(heap->deallocate(blocks[1990]), "freed twice");
+    EXPECT_DEATH(heap->deallocate(blocks[0]), "freed twice");
+}
+#endif
 
 }  // namespace

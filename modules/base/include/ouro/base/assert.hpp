@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 // Asserts are for broken contracts between pieces of code. What a user, a file, a peer or the system can
 // cause is a Status. Three tiers by cost, chosen at compile time with OURO_ASSERT_LEVEL:
@@ -35,6 +36,11 @@ AssertHandler set_assert_handler(AssertHandler handler) noexcept;
 // Calls the handler, then aborts. Not noexcept, so that a test's handler may throw.
 [[noreturn]] void assert_failed(const char* condition, const char* message, const char* file,
                                 std::uint32_t line);
+
+// The same where more is known than the source says: the message is "message: detail", cut where it is long.
+// Its text is there until the next such failure.
+[[noreturn, gnu::cold]] void assert_failed(const char* condition, const char* message,
+                                           std::string_view detail, const char* file, std::uint32_t line);
 
 }  // namespace ouro
 

@@ -13,6 +13,11 @@ namespace ouro {
 template <class T>
 class Expected;
 
+namespace detail {
+// Asserts, and says why there is none.
+[[noreturn, gnu::cold]] void value_of_failure(Status status);
+}  // namespace detail
+
 template <class T>
 inline constexpr bool kIsExpected = false;
 template <class T>
@@ -111,7 +116,8 @@ public:
 
 private:
     void require_value() const noexcept {
-        OURO_ASSERT(has_value(), "the value of a failed Expected was asked for");
+        if (!has_value()) [[unlikely]]
+            detail::value_of_failure(status_);
     }
 
     union {

@@ -78,7 +78,8 @@ public:
     }
 
     [[nodiscard]] constexpr const MemoryBlock& value() const noexcept {
-        OURO_ASSERT(has_value(), "the value of a failed Expected was asked for");
+        if (!has_value()) [[unlikely]]
+            detail::value_of_failure(status());
         return block_;
     }
     [[nodiscard]] constexpr const MemoryBlock& operator*() const noexcept { return value(); }

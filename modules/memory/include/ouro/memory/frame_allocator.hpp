@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/bump_range.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 
@@ -71,8 +72,8 @@ public:
     [[nodiscard]] Marker mark() const noexcept { return {range_.used_bytes()}; }
     // Requires: the frame has not been reset or rewound below the marker since (assert).
     void rewind(Marker marker) noexcept {
-        OURO_ASSERT(marker.used_bytes <= range_.used_bytes(),
-                    "the marker is of memory that was freed already");
+        OURO_BLOCK_ASSERT(marker.used_bytes <= range_.used_bytes(),
+                          "the marker is of memory that was freed already", *this, nullptr);
         range_.cut_to(marker.used_bytes);
     }
     // The same for those who see the contract only.

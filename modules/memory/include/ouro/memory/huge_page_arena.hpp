@@ -46,8 +46,9 @@ public:
         std::size_t transparent_bytes = 0;
         std::size_t normal_bytes = 0;
         std::uint64_t chunks_taken = 0;
-        // Chunks that came, in whole or in part, on lesser pages than asked for, and why the last of them
-        // did: no_huge_pages, not_supported or permission_denied; ok when there was none.
+        // Chunks that came, in whole or in part, on lesser pages than asked for, of which transparent ones
+        // are less than reserved; and why the last of them did: no_huge_pages, not_supported or
+        // permission_denied; ok when there was none.
         std::uint64_t downgrades = 0;
         Status last_reason = Status::ok;
     };

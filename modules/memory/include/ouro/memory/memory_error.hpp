@@ -75,11 +75,12 @@ MemoryErrorHandler set_memory_error_handler(MemoryErrorHandler handler) noexcept
 // Calls the handler, and aborts when it says so.
 [[gnu::cold]] void report_memory_error(const MemoryErrorReport& report) noexcept;
 
-// Writes what is at a code address into `text`, closed by a zero byte: "function (file:line)".
+// Writes what is at a code address into `text`, closed by a zero byte: "function (file:line)". The address is
+// a byte of the call or instruction itself, as CallSites::code_of gives it.
 using CallSiteDescriber = void (*)(const void* address, std::span<char> text);
 
 // The describer that is there from the beginning: the function, where the file that holds the code tells its
-// name, and the place in that file, as addr2line takes it: "main+0x1b (/usr/bin/game+0x11ab)". Writes nothing
+// name, and the place in that file, as addr2line takes it: "main+0x1a (/usr/bin/game+0x11aa)". Writes nothing
 // where there is no code, and in wasm32. It takes no memory.
 void locate_call_site(const void* address, std::span<char> text);
 

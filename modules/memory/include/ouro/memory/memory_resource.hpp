@@ -4,6 +4,7 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 
 #include <array>
 #include <cstddef>
@@ -143,7 +144,7 @@ public:
     // since is gone too, at least in part, and must not be used any more. Requires: a mark of this resource,
     // which has not been reset or freed below it since (assert).
     virtual void free_since([[maybe_unused]] ResourceMark mark) noexcept {
-        OURO_ASSERT(false, "the resource has no marks");
+        OURO_BLOCK_ASSERT(false, "the resource has no marks", *this, nullptr);
     }
 
 protected:

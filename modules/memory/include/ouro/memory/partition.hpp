@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/partition_span.hpp>
@@ -52,7 +53,8 @@ struct PartitionOptions {
 // is different:
 // - Freeing a block of another partition asserts at once. One that is freed twice goes through the caches of
 //   threads first, and asserts when it comes home: when a cache overflows, its thread ends or trim() empties
-//   it. Until then it may be handed out twice. An address in the middle of a block is not noticed.
+//   it. Until then it may be handed out twice. An address in the middle of a block is noticed when the block
+//   is a large one. check() finds both as long as they are in a cache.
 // - The caches of threads lie in spans of the partition, and so does what they tell each other about blocks
 // on
 //   the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes can
@@ -158,8 +160,8 @@ private:
 
     // Requires: the block's slot is taken, and the cache has room.
     void give_cached(partition::Span& span, MemoryBlock block) noexcept {
-        OURO_DEBUG_ASSERT(block.size <= partition::kClassBytes[span.class_index],
-                          "the block was never that large");
+        OURO_DEBUG_BLOCK_ASSERT(block.size <= partition::kClassBytes[span.class_index],
+                                "the block was never that large", *this, block.data);
         partition::Cache& cache = caches_[span.class_index];
         span.clear_taken(unit_of(offset_of(block.data)));
         cache.slots[cache.count++] = block.data;

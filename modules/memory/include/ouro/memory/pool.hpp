@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/handle.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/growing_range.hpp>
 #include <ouro/memory/pool_core.hpp>
 
@@ -103,7 +104,7 @@ public:
 
     // Requires: an object of this pool that is there (assert).
     void destroy(T* object) noexcept {
-        OURO_ASSERT(holds(object), "the pool has no such object");
+        OURO_BLOCK_ASSERT(holds(object), "the pool has no such object", name_, object);
         end_life(index_of(object));
         core_.give_back(reinterpret_cast<std::byte*>(object));
     }
@@ -118,7 +119,7 @@ public:
 
     // Requires: an object of this pool that is there.
     [[nodiscard]] HandleType handle_of(const T* object) const noexcept {
-        OURO_DEBUG_ASSERT(holds(object), "the pool has no such object");
+        OURO_DEBUG_BLOCK_ASSERT(holds(object), "the pool has no such object", name_, object);
         const std::size_t index = index_of(object);
         using Word = decltype(HandleType{}.bits());
         return HandleType(static_cast<Word>(index), static_cast<Word>(generation(index)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/annotations.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/growing_range.hpp>
 #include <ouro/memory/memory_resource.hpp>
 
@@ -77,7 +78,7 @@ public:
 
     // Requires: a block of this pool that is in use; on the owner's thread.
     void give_back(std::byte* block) noexcept {
-        OURO_DEBUG_ASSERT(is_block(block), "this is no block of the pool");
+        OURO_DEBUG_BLOCK_ASSERT(is_block(block), "this is no block of the pool", nullptr, block);
         OURO_EXPENSIVE_ASSERT(!is_in_magazine(block), "the block is free already");
         const std::uint64_t state = state_;
         if ((state & kFullBit) != 0) [[unlikely]]

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/annotations.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/live_heaps.hpp>
 #include <ouro/memory/memory_resource.hpp>
@@ -72,8 +73,9 @@ public:
         note_freed(block, alignment);
         if (block.size - 1 < detail::kLargestClassBytes && is_plain(alignment)) [[likely]] {
             const unsigned size_class = plain_class(block.size, alignment);
-            OURO_DEBUG_ASSERT(block.is_null() || is_of_class(block.data, size_class),
-                              "not a block of this heap with this size and alignment");
+            OURO_DEBUG_BLOCK_ASSERT(block.is_null() || is_of_class(block.data, size_class),
+                                    "not a block of this heap with this size and alignment", *this,
+                                    block.data);
             detail::ThreadHeap* const heap = detail::noted_heap(id_);
             if (heap != nullptr && !block.is_null() && heap->push(size_class, block.data)) [[likely]]
                 return;
@@ -115,7 +117,8 @@ public:
     [[nodiscard]] ResourceInfo info() const noexcept override;
     // live_bytes and peak_bytes count whole classes and units; the peak is that of the units in use.
     [[nodiscard]] ResourceStats stats() const noexcept override;
-    // Requires: nobody uses the heap meanwhile.
+    // Finds blocks that were freed twice too, while they lie in two places. Requires: nobody uses the heap
+    // meanwhile.
     [[nodiscard]] Status check() const noexcept override;
 
 private:

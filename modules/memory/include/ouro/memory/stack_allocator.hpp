@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/memory/bump_range.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 
@@ -53,7 +54,8 @@ public:
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         if (block.is_null()) return;
         block.size = whole_units(block.size);
-        OURO_ASSERT(range_.is_newest(block) && live_blocks_ != 0, "a stack takes back its newest block only");
+        OURO_BLOCK_ASSERT(range_.is_newest(block) && live_blocks_ != 0,
+                          "a stack takes back its newest block only", *this, block.data);
         range_.give_back(alignment > kUnit ? with_skipped_bytes(block) : block);
         --live_blocks_;
     }

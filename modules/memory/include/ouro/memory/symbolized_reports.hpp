@@ -10,8 +10,7 @@
 namespace ouro {
 
 inline void describe_call_site(const void* address, std::span<char> text) {
-    // A return address points behind its call.
-    const os::CodeLocation place = os::describe_address(static_cast<const char*>(address) - 1);
+    const os::CodeLocation place = os::describe_address(address);
     const char* function = place.function[0] != '\0' ? place.function : "?";
     if (place.line != 0) {
         std::snprintf(text.data(), text.size(), "%s (%s:%u)", function, place.file, place.line);
@@ -20,7 +19,8 @@ inline void describe_call_site(const void* address, std::span<char> text) {
     }
 }
 
-// Looking names up allocates from the process's heap, also when a fault is reported.
+// Looking names up allocates from the process's heap, also when a fault is reported; and it needs more stack
+// than a small one of sigaltstack has.
 inline void name_call_sites_in_reports() noexcept {
     set_call_site_describer(describe_call_site);
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
 #include <ouro/memory/annotations.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
 
 #include <array>
@@ -97,12 +97,13 @@ public:
         if (block.is_null()) return;
         const std::uint32_t unit = unit_of(block.data);
         const auto units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
-        OURO_DEBUG_ASSERT(holds(unit, units), "the block is not of this heap");
-        OURO_ASSERT(!is_marked(unit), "the block is free already");
+        OURO_DEBUG_BLOCK_ASSERT(holds(unit, units), "the block is not of this heap", nullptr, block.data);
+        OURO_BLOCK_ASSERT(!is_marked(unit), "the block is free already", nullptr, block.data);
         note_peak();
         ++deallocations_;
         if (units <= kQuickUnits && quick_units_ + units <= quick_limit_units_) {
-            OURO_ASSERT(quick_heads_[units - 1] != unit, "the block is free already");
+            OURO_BLOCK_ASSERT(quick_heads_[units - 1] != unit, "the block is free already", nullptr,
+                              block.data);
             store(unit, kNext, quick_heads_[units - 1]);
             quick_heads_[units - 1] = unit;
             quick_units_ += units;

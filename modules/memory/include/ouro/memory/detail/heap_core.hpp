@@ -30,6 +30,8 @@ public:
     };
 
     struct Memory {
+        // For messages.
+        const char* name = nullptr;
         // Zero, and usable up to the layout's slabs_offset; all of it where the units cannot grow.
         MemoryBlock metadata;
         MemoryBlock units;
@@ -52,6 +54,8 @@ public:
 
     // Never the same twice in a process: a thread's note of its heap cannot be taken for one of another core.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    // Of the heap, or null.
+    [[nodiscard]] const char* name() const noexcept { return name_; }
     [[nodiscard]] const UnitMap& units() const noexcept { return units_; }
     [[nodiscard]] std::byte* address_of(const Slab& slab) const noexcept {
         return units_.address_of(static_cast<std::size_t>(&slab - slabs_));
@@ -84,6 +88,9 @@ public:
         if (unit >= units_.usable_units()) return UnitKind::none;
         return kinds_[unit].load(std::memory_order_relaxed);
     }
+
+    // Whether a block of the class begins there, free or not. For any address.
+    [[nodiscard]] bool is_block(unsigned size_class, const void* address) const noexcept;
 
     // One a unit, `none` for those not usable yet. All of it can be read.
     [[nodiscard]] const std::atomic<UnitKind>* kinds() const noexcept { return kinds_; }
@@ -187,13 +194,16 @@ private:
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
+    [[nodiscard]] bool has_lost_heap() const noexcept;
     [[nodiscard]] Status check_queues() const noexcept;
+    [[nodiscard]] Status check_free_blocks() const noexcept;
 
     UnitMap units_;
     Slab* slabs_;
     SlabBitmap* bitmaps_;
     std::atomic<UnitKind>* kinds_;
     std::uint64_t id_;
+    const char* name_;
     std::size_t purge_threshold_units_;
     // How much smaller the caches of threads are: where there is little, one shall not keep it all.
     unsigned cache_shift_;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
 
@@ -11,6 +13,7 @@
 namespace ouro::detail {
 
 class BlockChain;
+class FreeBlocks;
 class HeapCore;
 
 // The part of a small-object heap that one thread owns: a cache of free blocks for each class, and the slabs
@@ -70,6 +73,8 @@ public:
             sequence_.store(sequence, std::memory_order_relaxed);
             return false;
         }
+        OURO_DEBUG_BLOCK_ASSERT(top == slots(size_class) || top[-1] != block, "freed twice", name(), block);
+        OURO_EXPENSIVE_ASSERT(!is_free_here(size_class, block), "freed twice");
         *top = block;
         bin.top.store(top + 1, std::memory_order_relaxed);
         sequence_.store(sequence + 2, std::memory_order_release);
@@ -119,6 +124,8 @@ public:
     // The same for what is on its way home to this heap; counts the parcels in the queues, and those that
     // this heap has under way. Requires: no thread was lost inside a heap by a fork.
     [[nodiscard]] Status check_queues(std::size_t& received, std::size_t& sent) const noexcept;
+    // Those in the cache and in the queue. Requires: check() and check_queues() found nothing.
+    void add_free_blocks(unsigned size_class, FreeBlocks& blocks) const noexcept;
 
     std::atomic<State> state = State::owned;
     std::atomic<std::uint64_t> thread_id;
@@ -148,8 +155,13 @@ private:
     // False when somebody has revoked the heap and does not restore it for long.
     [[nodiscard]] bool enter() noexcept;
     void leave() noexcept;
+    // The core's, for messages.
+    [[nodiscard]] const char* name() const noexcept;
     // Enters as the owner; false when it left the heap instead.
     [[nodiscard]] bool enter_or_abandon() noexcept;
+    // Whether a block lies in the cache, or in a slab of this heap. Requires: the owner is inside, an address
+    // in a slab of the class.
+    [[nodiscard]] bool is_free_here(unsigned size_class, const void* block) const noexcept;
     [[nodiscard]] bool wait_while_revoked() const noexcept;
     void end_revocation() noexcept;
     [[nodiscard]] bool wait_until_outside() const noexcept;
@@ -184,8 +196,7 @@ private:
 
     struct Neighbours;
     template <bool kIsOurs>
-    [[nodiscard]] static std::uint64_t gather(const Neighbours& neighbours, void**& next,
-                                              void** end) noexcept;
+    [[nodiscard]] std::uint64_t gather(const Neighbours& neighbours, void**& next, void** end) const noexcept;
     // Blocks of one class, to the slabs they are from. True when some of them were from here.
     bool send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept;
     [[gnu::always_inline]] void return_to_slab(Slab& slab, std::size_t word, std::uint64_t blocks,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/assert.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -51,10 +52,10 @@ public:
         }
     }
 
-    // Requires: as many bytes are in use (assert).
-    void release(std::size_t bytes) noexcept {
+    // Requires: as many bytes are in use (assert). A failure names the resource and the block they are of.
+    void release(std::size_t bytes, const MemoryResource& resource, const void* block = nullptr) noexcept {
         const std::size_t live = subtract(bytes);
-        OURO_ASSERT(live >= bytes, "more bytes were returned than were given");
+        OURO_BLOCK_ASSERT(live >= bytes, "more bytes were returned than were given", resource, block);
     }
 
     void count_allocation(std::size_t bytes) noexcept {
