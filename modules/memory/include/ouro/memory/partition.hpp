@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
@@ -54,9 +55,8 @@ struct PartitionOptions {
 //   threads first, and asserts when it comes home: when a cache overflows, its thread ends or trim() empties
 //   it. Until then it may be handed out twice. An address in the middle of a block is not noticed.
 // - The caches of threads lie in spans of the partition, and so does what they tell each other about blocks
-// on
-//   the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes can
-//   reach all of it. The rest lies elsewhere.
+//   on the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes
+//   can reach all of it. The rest lies elsewhere.
 // - Memory that goes back is taken from behind its addresses, which then read zero and do not fault;
 //   committed_bytes are those of addresses that ever had memory.
 // - check() requires that nobody uses the partition meanwhile.
@@ -69,6 +69,7 @@ public:
 
     Partition(const Partition&) = delete;
     Partition& operator=(const Partition&) = delete;
+    ~Partition();
 
     // Beside what the contract says, fails with too_many_mappings where guards need them.
     [[nodiscard]] Expected<MemoryBlock> allocate(
@@ -153,6 +154,7 @@ private:
         spans_[offset / partition::kSpanBytes].set_taken(unit_of(offset));
         ++allocations_;
         add_live(partition::kClassBytes[index]);
+        annotate::allocated(this, {slot, partition::kClassBytes[index]});
         return {slot, partition::kClassBytes[index]};
     }
 
@@ -165,6 +167,7 @@ private:
         cache.slots[cache.count++] = block.data;
         ++frees_;
         live_bytes_ -= partition::kClassBytes[span.class_index];
+        annotate::freed(this, {block.data, partition::kClassBytes[span.class_index]});
     }
 
     // The unit in its span.
