@@ -91,9 +91,9 @@ struct ResourceStats {
 // comes from anywhere but the resource itself and those it was built on.
 //
 // Calls through the type of a strategy itself are direct. The common paths of FrameAllocator, StackAllocator,
-// the pools, SmallObjectAllocator, TlsfAllocator, Partition for one thread and HugePageArena are inline too;
-// SystemAllocator, the ends of a TwoEndedStack, Partition for any thread, FallbackChain and TaggedAllocator
-// are one call away. Through this type calls are virtual, and work across shared libraries and compilers that
+// the pools, SmallObjectAllocator and Partition for one thread are inline too, and so are the allocations of
+// HugePageArena and those of small blocks by TlsfAllocator. SystemAllocator, the ends of a TwoEndedStack,
+// Partition for any thread, FallbackChain and TaggedAllocator are one call away. Through this type calls are virtual, and work across shared libraries and compilers that
 // share the platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a
 // default stay inline: a first one defined in a source file would tie the type information of whoever derives
 // from this class to that file, which is compiled without any.
