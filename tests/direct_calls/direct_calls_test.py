@@ -19,8 +19,9 @@ COLD = {
     "local_pool": {"ouro::PoolCore::take_slow", "ouro::PoolCore::give_back_slow", "ouro::PoolCore::refuse"},
     "small": {"ouro::SmallObjectAllocator::allocate_slow", "ouro::SmallObjectAllocator::deallocate_slow"},
     # Small blocks that were kept are found inline; to keep one, clang makes a call.
-    "tlsf": {"ouro::TlsfHeap::deallocate", "ouro::TlsfHeap::allocate_units", "ouro::TlsfHeap::allocate_unusual", "ouro::TlsfHeap::deallocate_units",
-             "ouro::TlsfAllocator::allocate_anywhere", "ouro::TlsfAllocator::deallocate_anywhere"},
+    "tlsf": {"ouro::TlsfHeap::allocate_units", "ouro::TlsfHeap::allocate_unusual", "ouro::TlsfHeap::deallocate",
+             "ouro::TlsfHeap::deallocate_units", "ouro::TlsfAllocator::allocate_anywhere",
+             "ouro::TlsfAllocator::deallocate_anywhere"},
     "partition": {"ouro::Partition::allocate_slow", "ouro::Partition::deallocate_slow"},
     "arena": {"ouro::HugePageArena::allocate_slow", "ouro::HugePageArena::note_peak"},
     "tagged": {"ouro::TaggedAllocator::allocate", "ouro::TaggedAllocator::deallocate"},

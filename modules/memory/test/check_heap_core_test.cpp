@@ -78,61 +78,61 @@ protected:
 TEST_F(HeapCoreCheck, FindsAWrongUnitMap) {
     for (const MemoryBlock& block : {many_, few_, large_}) {
         const std::size_t unit = unit_of(block);
-        EXPECT_FOUND(*heap_, taken_word(unit), taken_word(unit).load() ^ std::uint64_t{1} << unit % 64);
-        EXPECT_FOUND(*heap_, kind_of(unit), UnitKind::none);
-        EXPECT_FOUND(*heap_, kind_of(unit), UnitKind::large_body);
+        OURO_EXPECT_FOUND(*heap_, taken_word(unit), taken_word(unit).load() ^ std::uint64_t{1} << unit % 64);
+        OURO_EXPECT_FOUND(*heap_, kind_of(unit), UnitKind::none);
+        OURO_EXPECT_FOUND(*heap_, kind_of(unit), UnitKind::large_body);
     }
-    EXPECT_FOUND(*heap_, kind_of(unit_of(many_)), UnitKind::large_head);
+    OURO_EXPECT_FOUND(*heap_, kind_of(unit_of(many_)), UnitKind::large_head);
     const std::size_t free = core().units().usable_units() - 1;
     ASSERT_EQ(kind_of(free).load(), UnitKind::none);
-    EXPECT_FOUND(*heap_, taken_word(free), taken_word(free).load() | std::uint64_t{1} << free % 64);
-    EXPECT_FOUND(*heap_, kind_of(free), detail::kind_of_class(3));
+    OURO_EXPECT_FOUND(*heap_, taken_word(free), taken_word(free).load() | std::uint64_t{1} << free % 64);
+    OURO_EXPECT_FOUND(*heap_, kind_of(free), detail::kind_of_class(3));
 }
 
 TEST_F(HeapCoreCheck, FindsAWrongLargeBlock) {
     const std::size_t unit = unit_of(large_);
-    EXPECT_FOUND(*heap_, slab_of(large_).capacity, 0U);
-    EXPECT_FOUND(*heap_, slab_of(large_).capacity, 1'000'000U);
-    EXPECT_FOUND(*heap_, slab_of(large_).capacity, slab_of(large_).capacity - 1);
-    EXPECT_FOUND(*heap_, kind_of(unit + 1), UnitKind::none);
-    EXPECT_FOUND(*heap_, kind_of(unit + 1), UnitKind::large_head);
+    OURO_EXPECT_FOUND(*heap_, slab_of(large_).capacity, 0U);
+    OURO_EXPECT_FOUND(*heap_, slab_of(large_).capacity, 1'000'000U);
+    OURO_EXPECT_FOUND(*heap_, slab_of(large_).capacity, slab_of(large_).capacity - 1);
+    OURO_EXPECT_FOUND(*heap_, kind_of(unit + 1), UnitKind::none);
+    OURO_EXPECT_FOUND(*heap_, kind_of(unit + 1), UnitKind::large_head);
 }
 
 TEST_F(HeapCoreCheck, FindsAWrongSlab) {
     for (const MemoryBlock& block : {many_, few_}) {
         Slab& slab = slab_of(block);
-        EXPECT_FOUND(*heap_, slab.size_class, slab.size_class + 1);
-        EXPECT_FOUND(*heap_, slab.units_back, 1U);
-        EXPECT_FOUND(*heap_, slab.units, 0U);
-        EXPECT_FOUND(*heap_, slab.units, 2U);
-        EXPECT_FOUND(*heap_, slab.capacity, slab.capacity + 1);
-        EXPECT_FOUND(*heap_, slab.first_fresh, slab.capacity + 1);
-        EXPECT_FOUND(*heap_, slab.first_fresh, slab.first_fresh + 1);
-        EXPECT_FOUND(*heap_, slab.owner, nullptr);
-        EXPECT_FOUND(*heap_, slab.is_listed, false);
-        EXPECT_FOUND(*heap_, slab.used, slab.used.load() + 1);
+        OURO_EXPECT_FOUND(*heap_, slab.size_class, slab.size_class + 1);
+        OURO_EXPECT_FOUND(*heap_, slab.units_back, 1U);
+        OURO_EXPECT_FOUND(*heap_, slab.units, 0U);
+        OURO_EXPECT_FOUND(*heap_, slab.units, 2U);
+        OURO_EXPECT_FOUND(*heap_, slab.capacity, slab.capacity + 1);
+        OURO_EXPECT_FOUND(*heap_, slab.first_fresh, slab.capacity + 1);
+        OURO_EXPECT_FOUND(*heap_, slab.first_fresh, slab.first_fresh + 1);
+        OURO_EXPECT_FOUND(*heap_, slab.owner, nullptr);
+        OURO_EXPECT_FOUND(*heap_, slab.is_listed, false);
+        OURO_EXPECT_FOUND(*heap_, slab.used, slab.used.load() + 1);
         ASSERT_NE(slab.returned, 0U);
-        EXPECT_FOUND(*heap_, slab.returned, 0U);
+        OURO_EXPECT_FOUND(*heap_, slab.returned, 0U);
     }
 }
 
 TEST_F(HeapCoreCheck, FindsWrongBitsOfASlab) {
     // Of few blocks in the record itself: one too many, and one that was never out.
     Slab& few = slab_of(few_);
-    EXPECT_FOUND(*heap_, few.returned, few.returned & (few.returned - 1));
+    OURO_EXPECT_FOUND(*heap_, few.returned, few.returned & (few.returned - 1));
     ASSERT_LT(few.first_fresh, few.capacity);
     const std::uint64_t lowest = few.returned & ~(few.returned - 1);
-    EXPECT_FOUND(*heap_, few.returned, (few.returned ^ lowest) | std::uint64_t{1} << few.first_fresh);
+    OURO_EXPECT_FOUND(*heap_, few.returned, (few.returned ^ lowest) | std::uint64_t{1} << few.first_fresh);
     // Of many in the bitmap.
     Slab& many = slab_of(many_);
     std::uint64_t& word = open<CoreBitmaps>(core())[unit_of(many_)].words[0];
     ASSERT_NE(word, 0U);
-    EXPECT_FOUND(*heap_, word, 0U);
-    EXPECT_FOUND(*heap_, word, word & (word - 1));
+    OURO_EXPECT_FOUND(*heap_, word, 0U);
+    OURO_EXPECT_FOUND(*heap_, word, word & (word - 1));
     ASSERT_LT(many.first_fresh, 64U);
     const std::uint64_t first = word & ~(word - 1);
-    EXPECT_FOUND(*heap_, word, (word ^ first) | std::uint64_t{1} << many.first_fresh);
-    EXPECT_FOUND(*heap_, many.returned, many.returned | 2U);
+    OURO_EXPECT_FOUND(*heap_, word, (word ^ first) | std::uint64_t{1} << many.first_fresh);
+    OURO_EXPECT_FOUND(*heap_, many.returned, many.returned | 2U);
 }
 
 TEST_F(HeapCoreCheck, FindsAWrongThreadHeap) {
@@ -140,25 +140,25 @@ TEST_F(HeapCoreCheck, FindsAWrongThreadHeap) {
     const unsigned size_class = class_of(kCached);
     ASSERT_GE(heap.cached_blocks(size_class), 1U);
     std::uint32_t& limit = open<HeapLimits>(heap)[size_class];
-    EXPECT_FOUND(*heap_, limit, 0U);
-    EXPECT_FOUND(*heap_, limit, 1'000'000U);
+    OURO_EXPECT_FOUND(*heap_, limit, 0U);
+    OURO_EXPECT_FOUND(*heap_, limit, 1'000'000U);
     auto& bin = open<HeapBins>(heap)[size_class];
     void** const cached = bin.bottom.load();
     int elsewhere = 0;
-    EXPECT_FOUND(*heap_, cached[0], &elsewhere);
-    EXPECT_FOUND(*heap_, cached[0], few_.data);
-    EXPECT_FOUND(*heap_, cached[0], large_.data);
-    EXPECT_FOUND(*heap_, open<HeapEmptyUnits>(heap), 1'000U);
+    OURO_EXPECT_FOUND(*heap_, cached[0], &elsewhere);
+    OURO_EXPECT_FOUND(*heap_, cached[0], few_.data);
+    OURO_EXPECT_FOUND(*heap_, cached[0], large_.data);
+    OURO_EXPECT_FOUND(*heap_, open<HeapEmptyUnits>(heap), 1'000U);
 }
 
 TEST_F(HeapCoreCheck, FindsAWrongListOfSlabs) {
     auto& bin = open<HeapBins>(thread_heap())[class_of(kMany)];
     ASSERT_NE(bin.slabs, nullptr);
     Slab& slab = *bin.slabs;
-    EXPECT_FOUND(*heap_, slab.previous, &slab);
-    EXPECT_FOUND(*heap_, bin.slabs, &slab_of(few_));
+    OURO_EXPECT_FOUND(*heap_, slab.previous, &slab);
+    OURO_EXPECT_FOUND(*heap_, bin.slabs, &slab_of(few_));
     // Somebody's, but not this heap's.
-    EXPECT_FOUND(*heap_, slab.owner, &thread_heap() + 1);
+    OURO_EXPECT_FOUND(*heap_, slab.owner, &thread_heap() + 1);
 }
 
 TEST_F(HeapCoreCheck, FindsAWrongChainOnTheWayHome) {
@@ -166,8 +166,8 @@ TEST_F(HeapCoreCheck, FindsAWrongChainOnTheWayHome) {
     auto& queue = open<HeapQueue>(thread_heap())[size_class];
     core().send_home(size_class, many_.data);
     ASSERT_EQ(heap_->check(), Status::ok);
-    EXPECT_FOUND(*heap_, queue.blocks, 0U);
-    EXPECT_FOUND(*heap_, queue.first, nullptr);
+    OURO_EXPECT_FOUND(*heap_, queue.blocks, 0U);
+    OURO_EXPECT_FOUND(*heap_, queue.first, nullptr);
     // The second word of the block names another that comes with it.
     void* second = nullptr;
     std::memcpy(&second, many_.data + sizeof(void*), sizeof(second));
@@ -195,15 +195,15 @@ TEST_F(HeapCoreCheck, FindsAWrongParcelOnTheWayHome) {
     auto& queue = open<HeapQueue>(owner)[class_of(kMany)];
     detail::Parcel* const parcel = queue.parcels.load();
     ASSERT_NE(parcel, nullptr);
-    EXPECT_FOUND(*heap_, parcel->is_taken, false);
-    EXPECT_FOUND(*heap_, parcel->count, 0U);
-    EXPECT_FOUND(*heap_, parcel->count, detail::Parcel::kEntries + 1);
+    OURO_EXPECT_FOUND(*heap_, parcel->is_taken, false);
+    OURO_EXPECT_FOUND(*heap_, parcel->count, 0U);
+    OURO_EXPECT_FOUND(*heap_, parcel->count, detail::Parcel::kEntries + 1);
     detail::Parcel::Entry& entry = parcel->entries[0];
-    EXPECT_FOUND(*heap_, entry.blocks, 0U);
-    EXPECT_FOUND(*heap_, entry.blocks, entry.blocks & (entry.blocks - 1));
-    EXPECT_FOUND(*heap_, entry.word, std::size_t{1} << 40);
-    EXPECT_FOUND(*heap_, entry.word, unit_of(large_) * detail::SlabBitmap::kWords);
-    EXPECT_FOUND(*heap_, queue.blocks, queue.blocks.load() + 1);
+    OURO_EXPECT_FOUND(*heap_, entry.blocks, 0U);
+    OURO_EXPECT_FOUND(*heap_, entry.blocks, entry.blocks & (entry.blocks - 1));
+    OURO_EXPECT_FOUND(*heap_, entry.word, std::size_t{1} << 40);
+    OURO_EXPECT_FOUND(*heap_, entry.word, unit_of(large_) * detail::SlabBitmap::kWords);
+    OURO_EXPECT_FOUND(*heap_, queue.blocks, queue.blocks.load() + 1);
     // A parcel that was lost with all its blocks.
     const std::uint32_t queued = queue.blocks.load();
     std::uint32_t lost = 0;
@@ -226,8 +226,8 @@ TEST(PartitionCheckShared, AsksTheHeapOfAPartitionForAnyThread) {
     ASSERT_TRUE(block);
     HeapCore& core = *open<SmallCore>(*open<PartitionHeap>(part));
     Slab& slab = open<CoreSlabs>(core)[core.units().unit_of(block->data)];
-    EXPECT_FOUND(part, slab.capacity, 1U);
-    EXPECT_FOUND(*set, slab.capacity, 1U);
+    OURO_EXPECT_FOUND(part, slab.capacity, 1U);
+    OURO_EXPECT_FOUND(*set, slab.capacity, 1U);
 }
 
 }  // namespace

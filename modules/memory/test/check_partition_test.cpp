@@ -86,37 +86,38 @@ protected:
 };
 
 TEST_F(PartitionCheck, FindsWrongCounts) {
-    EXPECT_FOUND(part(), open<PartitionLiveBytes>(part()), open<PartitionLiveBytes>(part()) - 16);
-    EXPECT_FOUND(part(), open<PartitionPeakBytes>(part()), open<PartitionLiveBytes>(part()) - 1);
-    EXPECT_FOUND(part(), open<PartitionAllocations>(part()), open<PartitionAllocations>(part()) + 1);
-    EXPECT_FOUND(part(), open<PartitionFrees>(part()), open<PartitionFrees>(part()) + 1);
-    EXPECT_FOUND(part(), open<PartitionCommitted>(part()), open<PartitionCommitted>(part()) + kSpanBytes);
+    OURO_EXPECT_FOUND(part(), open<PartitionLiveBytes>(part()), open<PartitionLiveBytes>(part()) - 16);
+    OURO_EXPECT_FOUND(part(), open<PartitionPeakBytes>(part()), open<PartitionLiveBytes>(part()) - 1);
+    OURO_EXPECT_FOUND(part(), open<PartitionAllocations>(part()), open<PartitionAllocations>(part()) + 1);
+    OURO_EXPECT_FOUND(part(), open<PartitionFrees>(part()), open<PartitionFrees>(part()) + 1);
+    OURO_EXPECT_FOUND(part(), open<PartitionCommitted>(part()),
+                      open<PartitionCommitted>(part()) + kSpanBytes);
     ASSERT_NE(open<PartitionKept>(part()), 0U);
-    EXPECT_FOUND(part(), open<PartitionKept>(part()), 0U);
-    EXPECT_FOUND(*set_, open<PartitionFrees>(part()), open<PartitionFrees>(part()) + 1);
+    OURO_EXPECT_FOUND(part(), open<PartitionKept>(part()), 0U);
+    OURO_EXPECT_FOUND(*set_, open<PartitionFrees>(part()), open<PartitionFrees>(part()) + 1);
 }
 
 TEST_F(PartitionCheck, FindsWrongCaches) {
     const std::uint32_t index = partition::class_of(kSlotBytes);
     partition::Cache& cache = open<PartitionCaches>(part())[index];
     ASSERT_GE(cache.count, 2U);
-    EXPECT_FOUND(part(), cache.count, cache.limit + 1);
-    EXPECT_FOUND(part(), cache.count, cache.count - 1);
-    EXPECT_FOUND(part(), cache.limit, partition::Cache::kMostSlots + 1);
-    EXPECT_FOUND(part(), cache.slots[0], part().addresses().end());
-    EXPECT_FOUND(part(), cache.slots[0], cache.slots[0] + 1);
-    EXPECT_FOUND(part(), cache.slots[0], cache.slots[0] + 16);
-    EXPECT_FOUND(part(), cache.slots[0], cache.slots[1]);
+    OURO_EXPECT_FOUND(part(), cache.count, cache.limit + 1);
+    OURO_EXPECT_FOUND(part(), cache.count, cache.count - 1);
+    OURO_EXPECT_FOUND(part(), cache.limit, partition::Cache::kMostSlots + 1);
+    OURO_EXPECT_FOUND(part(), cache.slots[0], part().addresses().end());
+    OURO_EXPECT_FOUND(part(), cache.slots[0], cache.slots[0] + 1);
+    OURO_EXPECT_FOUND(part(), cache.slots[0], cache.slots[0] + 16);
+    OURO_EXPECT_FOUND(part(), cache.slots[0], cache.slots[1]);
     // In use; of another class; of a large block.
-    EXPECT_FOUND(part(), cache.slots[0], blocks_[20].data);
-    EXPECT_FOUND(part(), cache.slots[0], blocks_.back().data);
-    EXPECT_FOUND(part(), cache.slots[0], large_.data);
+    OURO_EXPECT_FOUND(part(), cache.slots[0], blocks_[20].data);
+    OURO_EXPECT_FOUND(part(), cache.slots[0], blocks_.back().data);
+    OURO_EXPECT_FOUND(part(), cache.slots[0], large_.data);
     // Free in its span as well.
     const auto offset = static_cast<std::size_t>(cache.slots[0] - part().addresses().data);
     const std::size_t unit = offset % kSpanBytes / partition::kSlotUnit;
     Span& span = span_of({cache.slots[0], 1});
-    EXPECT_FOUND(part(), span.free_units[unit / 64],
-                 span.free_units[unit / 64] | std::uint64_t{1} << unit % 64);
+    OURO_EXPECT_FOUND(part(), span.free_units[unit / 64],
+                      span.free_units[unit / 64] | std::uint64_t{1} << unit % 64);
 }
 
 TEST_F(PartitionCheck, FindsWrongLists) {
@@ -124,60 +125,60 @@ TEST_F(PartitionCheck, FindsWrongLists) {
     std::uint32_t& head = open<PartitionPartial>(part())[index];
     ASSERT_NE(head, kNoSpan);
     Span& listed = span(head);
-    EXPECT_FOUND(part(), head, kNoSpan);
-    EXPECT_FOUND(part(), head, kSpans);
-    EXPECT_FOUND(part(), listed.next, head);
-    EXPECT_FOUND(part(), listed.previous, head);
-    EXPECT_FOUND(part(), listed.is_listed, false);
-    EXPECT_FOUND(part(), listed.class_index, index + 1);
-    EXPECT_FOUND(part(), listed.kind, SpanKind::empty);
+    OURO_EXPECT_FOUND(part(), head, kNoSpan);
+    OURO_EXPECT_FOUND(part(), head, kSpans);
+    OURO_EXPECT_FOUND(part(), listed.next, head);
+    OURO_EXPECT_FOUND(part(), listed.previous, head);
+    OURO_EXPECT_FOUND(part(), listed.is_listed, false);
+    OURO_EXPECT_FOUND(part(), listed.class_index, index + 1);
+    OURO_EXPECT_FOUND(part(), listed.kind, SpanKind::empty);
     Span*& current = open<PartitionCurrent>(part())[index];
     ASSERT_NE(current, nullptr);
-    EXPECT_FOUND(part(), current, &listed);
-    EXPECT_FOUND(part(), current, &span_of(large_));
-    EXPECT_FOUND(part(), current, &span_of(blocks_.back()));
+    OURO_EXPECT_FOUND(part(), current, &listed);
+    OURO_EXPECT_FOUND(part(), current, &span_of(large_));
+    OURO_EXPECT_FOUND(part(), current, &span_of(blocks_.back()));
     // Without a list, with free slots, and not the one that refills the cache.
     Span*& of_small = open<PartitionCurrent>(part())[partition::class_of(100)];
     ASSERT_NE(of_small, nullptr);
-    EXPECT_FOUND(part(), of_small, nullptr);
+    OURO_EXPECT_FOUND(part(), of_small, nullptr);
 }
 
 TEST_F(PartitionCheck, FindsWrongSpansOfSlots) {
     Span& span = span_of(blocks_.back());
     ASSERT_NE(span.free_count, 0U);
-    EXPECT_FOUND(part(), span.begin, span.begin + kSpanBytes);
-    EXPECT_FOUND(part(), span.capacity, span.capacity - 1);
-    EXPECT_FOUND(part(), span.free_count, span.free_count - 1);
-    EXPECT_FOUND(part(), span.class_index, partition::kClassCount - 1);
-    EXPECT_FOUND(part(), span.summary, 0U);
-    EXPECT_FOUND(part(), span.taken_units[0], 0U);
+    OURO_EXPECT_FOUND(part(), span.begin, span.begin + kSpanBytes);
+    OURO_EXPECT_FOUND(part(), span.capacity, span.capacity - 1);
+    OURO_EXPECT_FOUND(part(), span.free_count, span.free_count - 1);
+    OURO_EXPECT_FOUND(part(), span.class_index, partition::kClassCount - 1);
+    OURO_EXPECT_FOUND(part(), span.summary, 0U);
+    OURO_EXPECT_FOUND(part(), span.taken_units[0], 0U);
     // Where no slot begins, and where one is free.
-    EXPECT_FOUND(part(), span.taken_units[0], span.taken_units[0] | 2U);
-    EXPECT_FOUND(part(), span.taken_units[Span::kWords / 2],
-                 span.taken_units[Span::kWords / 2] | span.free_units[Span::kWords / 2]);
-    EXPECT_FOUND(part(), span.is_listed, true);
-    EXPECT_FOUND(part(), span.kind, SpanKind::unused);
+    OURO_EXPECT_FOUND(part(), span.taken_units[0], span.taken_units[0] | 2U);
+    OURO_EXPECT_FOUND(part(), span.taken_units[Span::kWords / 2],
+                      span.taken_units[Span::kWords / 2] | span.free_units[Span::kWords / 2]);
+    OURO_EXPECT_FOUND(part(), span.is_listed, true);
+    OURO_EXPECT_FOUND(part(), span.kind, SpanKind::unused);
 }
 
 TEST_F(PartitionCheck, FindsWrongSpansOfLargeBlocks) {
     Span& span = span_of(large_);
     ASSERT_EQ(span.kind, SpanKind::large);
-    EXPECT_FOUND(part(), span.run_spans, 0U);
-    EXPECT_FOUND(part(), span.run_spans, kSpans + 1);
-    EXPECT_FOUND(part(), span.run_spans, span.run_spans + 1);
-    EXPECT_FOUND(part(), span.run_spans, span.run_spans - 1);
-    EXPECT_FOUND(part(), span.block_bytes, span.block_bytes - 16);
-    EXPECT_FOUND(part(), span.block_offset, 16U);
-    EXPECT_FOUND(part(), (&span)[1].kind, SpanKind::large);
+    OURO_EXPECT_FOUND(part(), span.run_spans, 0U);
+    OURO_EXPECT_FOUND(part(), span.run_spans, kSpans + 1);
+    OURO_EXPECT_FOUND(part(), span.run_spans, span.run_spans + 1);
+    OURO_EXPECT_FOUND(part(), span.run_spans, span.run_spans - 1);
+    OURO_EXPECT_FOUND(part(), span.block_bytes, span.block_bytes - 16);
+    OURO_EXPECT_FOUND(part(), span.block_offset, 16U);
+    OURO_EXPECT_FOUND(part(), (&span)[1].kind, SpanKind::large);
 }
 
 TEST_F(PartitionCheck, FindsWrongUnusedSpans) {
     Span& kept = find_span([](const Span& span) { return span.kept_bytes != 0; });
-    EXPECT_FOUND(part(), kept.kept_bytes, 0U);
-    EXPECT_FOUND(part(), kept.kind, SpanKind::slots);
+    OURO_EXPECT_FOUND(part(), kept.kept_bytes, 0U);
+    OURO_EXPECT_FOUND(part(), kept.kind, SpanKind::slots);
     std::uint64_t& unused = open<PartitionUnused>(part())[0];
-    EXPECT_FOUND(part(), unused, unused ^ 1U);
-    EXPECT_FOUND(part(), unused, unused ^ std::uint64_t{1} << (kSpans - 1));
+    OURO_EXPECT_FOUND(part(), unused, unused ^ 1U);
+    OURO_EXPECT_FOUND(part(), unused, unused ^ std::uint64_t{1} << (kSpans - 1));
 }
 
 TEST_F(PartitionCheck, FindsWrongEmptySpans) {
@@ -191,19 +192,19 @@ TEST_F(PartitionCheck, FindsWrongEmptySpans) {
         part().deallocate(block);
     ASSERT_NE(open<PartitionEmpty>(part()), kNoSpan);
     Span& empty = span(open<PartitionEmpty>(part()));
-    EXPECT_FOUND(part(), open<PartitionEmptyCount>(part()), 0U);
-    EXPECT_FOUND(part(), open<PartitionEmpty>(part()), kNoSpan);
-    EXPECT_FOUND(part(), empty.is_listed, false);
-    EXPECT_FOUND(part(), empty.capacity, 1U);
-    EXPECT_FOUND(part(), empty.kind, SpanKind::slots);
-    EXPECT_FOUND(part(), empty.previous, 0U);
+    OURO_EXPECT_FOUND(part(), open<PartitionEmptyCount>(part()), 0U);
+    OURO_EXPECT_FOUND(part(), open<PartitionEmpty>(part()), kNoSpan);
+    OURO_EXPECT_FOUND(part(), empty.is_listed, false);
+    OURO_EXPECT_FOUND(part(), empty.capacity, 1U);
+    OURO_EXPECT_FOUND(part(), empty.kind, SpanKind::slots);
+    OURO_EXPECT_FOUND(part(), empty.previous, 0U);
 }
 
 TEST_F(PartitionCheck, FindsPartitionsThatOverlapOrLieOutside) {
     MemoryBlock& addresses = open<SetAddresses>(*set_);
-    EXPECT_FOUND(*set_, addresses.size, kSpanBytes);
+    OURO_EXPECT_FOUND(*set_, addresses.size, kSpanBytes);
     Partition** const by_address = open<SetByAddress>(*set_);
-    EXPECT_FOUND(*set_, by_address[1], by_address[0]);
+    OURO_EXPECT_FOUND(*set_, by_address[1], by_address[0]);
 }
 
 }  // namespace

@@ -48,11 +48,11 @@ void expect_range_checked(const Checked& checked, BumpRange& range) {
     auto& limit = open<BumpLimit>(range);
     MemoryBlock& whole = open<GrowingWhole>(open<BumpMemory>(range));
     const auto begin = reinterpret_cast<std::uintptr_t>(whole.data);
-    EXPECT_FOUND(checked, cursor, begin - 16);
-    EXPECT_FOUND(checked, cursor, limit + 16);
-    EXPECT_FOUND(checked, limit, limit + 16);
-    EXPECT_FOUND(checked, limit, cursor);
-    EXPECT_FOUND(checked, whole.size, 16U);
+    OURO_EXPECT_FOUND(checked, cursor, begin - 16);
+    OURO_EXPECT_FOUND(checked, cursor, limit + 16);
+    OURO_EXPECT_FOUND(checked, limit, limit + 16);
+    OURO_EXPECT_FOUND(checked, limit, cursor);
+    OURO_EXPECT_FOUND(checked, whole.size, 16U);
 }
 
 TEST(Check, FindsADamagedFrame) {
@@ -66,8 +66,8 @@ TEST(Check, FindsADamagedStack) {
     ASSERT_TRUE(stack && stack->allocate(1000));
     expect_range_checked(*stack, open<StackRange>(*stack));
     auto& cursor = open<BumpCursor>(open<StackRange>(*stack));
-    EXPECT_FOUND(*stack, cursor, cursor - 1);
-    EXPECT_FOUND(*stack, open<StackLiveBlocks>(*stack), 1000U);
+    OURO_EXPECT_FOUND(*stack, cursor, cursor - 1);
+    OURO_EXPECT_FOUND(*stack, open<StackLiveBlocks>(*stack), 1000U);
 }
 
 TEST(Check, FindsADamagedTwoEndedStack) {
@@ -75,9 +75,9 @@ TEST(Check, FindsADamagedTwoEndedStack) {
     ASSERT_TRUE(stack && stack->front().allocate(1000) && stack->back().allocate(1000));
     auto& range = open<TwoEndedRange>(*stack);
     const auto expect_both = [&](auto& place, std::uintptr_t wrong) {
-        EXPECT_FOUND(stack->front(), place, wrong);
-        EXPECT_FOUND(stack->back(), place, wrong);
-        EXPECT_FOUND(*stack, place, wrong);
+        OURO_EXPECT_FOUND(stack->front(), place, wrong);
+        OURO_EXPECT_FOUND(stack->back(), place, wrong);
+        OURO_EXPECT_FOUND(*stack, place, wrong);
     };
     expect_both(range.cursor[0], range.begin() - 16);
     expect_both(range.cursor[0], range.cursor[1] + 16);
@@ -87,11 +87,11 @@ TEST(Check, FindsADamagedTwoEndedStack) {
     // In memory that neither end has.
     expect_both(range.cursor[0], range.limit[0] + 16);
     expect_both(range.cursor[1], range.limit[1] - 16);
-    EXPECT_FOUND(stack->front(), range.cursor[0], range.cursor[0] - 1);
-    EXPECT_FOUND(stack->back(), range.cursor[1], range.cursor[1] + 1);
+    OURO_EXPECT_FOUND(stack->front(), range.cursor[0], range.cursor[0] - 1);
+    OURO_EXPECT_FOUND(stack->back(), range.cursor[1], range.cursor[1] + 1);
     for (auto* end : {&stack->front(), &stack->back()}) {
-        EXPECT_FOUND(*end, open<EndLiveBlocks>(*end), 1000U);
-        EXPECT_FOUND(*stack, open<EndLiveBlocks>(*end), 1000U);
+        OURO_EXPECT_FOUND(*end, open<EndLiveBlocks>(*end), 1000U);
+        OURO_EXPECT_FOUND(*stack, open<EndLiveBlocks>(*end), 1000U);
     }
 }
 
@@ -99,7 +99,7 @@ TEST(Check, FindsADamagedArena) {
     auto arena = HugePageArena::create(
         {.max_bytes = 64 * kMegabyte, .chunk_bytes = 2 * kMegabyte, .pages = os::PageKind::normal});
     ASSERT_TRUE(arena);
-    EXPECT_FOUND(*arena, open<ArenaCursor>(*arena), 16U);
+    OURO_EXPECT_FOUND(*arena, open<ArenaCursor>(*arena), 16U);
     // Three chunks, of which the last is free.
     const auto marker = arena->mark();
     ASSERT_TRUE(arena->allocate(kMegabyte));
@@ -112,15 +112,15 @@ TEST(Check, FindsADamagedArena) {
     auto& limit = open<ArenaLimit>(*arena);
     ASSERT_EQ(open<ArenaChunkCount>(*arena), 3U);
     ASSERT_EQ(open<ArenaCurrent>(*arena), 1U);
-    EXPECT_FOUND(*arena, open<ArenaChunkCount>(*arena), chunks.size() + 1);
-    EXPECT_FOUND(*arena, open<ArenaMaxBytes>(*arena), kMegabyte);
-    EXPECT_FOUND(*arena, open<ArenaCurrent>(*arena), 3U);
-    EXPECT_FOUND(*arena, cursor, reinterpret_cast<std::uintptr_t>(chunks[1].huge.block.data) - 1);
-    EXPECT_FOUND(*arena, cursor, limit + 1);
-    EXPECT_FOUND(*arena, limit, limit + 16);
-    EXPECT_FOUND(*arena, chunks[2].huge.block.data, chunks[0].huge.block.data + kMegabyte);
-    EXPECT_FOUND(*arena, chunks[1].used_before, 16U);
-    EXPECT_FOUND(*arena, chunks[0].used_bytes, 16U);
+    OURO_EXPECT_FOUND(*arena, open<ArenaChunkCount>(*arena), chunks.size() + 1);
+    OURO_EXPECT_FOUND(*arena, open<ArenaMaxBytes>(*arena), kMegabyte);
+    OURO_EXPECT_FOUND(*arena, open<ArenaCurrent>(*arena), 3U);
+    OURO_EXPECT_FOUND(*arena, cursor, reinterpret_cast<std::uintptr_t>(chunks[1].huge.block.data) - 1);
+    OURO_EXPECT_FOUND(*arena, cursor, limit + 1);
+    OURO_EXPECT_FOUND(*arena, limit, limit + 16);
+    OURO_EXPECT_FOUND(*arena, chunks[2].huge.block.data, chunks[0].huge.block.data + kMegabyte);
+    OURO_EXPECT_FOUND(*arena, chunks[1].used_before, 16U);
+    OURO_EXPECT_FOUND(*arena, chunks[0].used_bytes, 16U);
     // Both of them, so that the sums are right again.
     chunks[1].used_before = chunks[0].huge.block.size + 16;
     EXPECT_EQ(arena->check(), Status::corrupt_data);
@@ -146,18 +146,18 @@ TEST(Check, FindsDamagedBooksOfTheSystemAllocator) {
     }
     ASSERT_EQ(books.cached, 1U);
     ASSERT_NE(books.held_back, nullptr);
-    EXPECT_FOUND(*system, books.cached_bytes, books.cached_bytes + os::page_size());
-    EXPECT_FOUND(*system, books.held_back_bytes, books.held_back_bytes - 1);
-    EXPECT_FOUND(*system, books.held_back_bytes, books.held_back_bytes + os::page_size());
-    EXPECT_FOUND(*system, books.live_bytes, books.live_bytes + os::page_size());
-    EXPECT_FOUND(*system, open<SystemMaxBytes>(*system), 16U);
-    EXPECT_FOUND(*system, books.cached, 0U);
+    OURO_EXPECT_FOUND(*system, books.cached_bytes, books.cached_bytes + os::page_size());
+    OURO_EXPECT_FOUND(*system, books.held_back_bytes, books.held_back_bytes - 1);
+    OURO_EXPECT_FOUND(*system, books.held_back_bytes, books.held_back_bytes + os::page_size());
+    OURO_EXPECT_FOUND(*system, books.live_bytes, books.live_bytes + os::page_size());
+    OURO_EXPECT_FOUND(*system, open<SystemMaxBytes>(*system), 16U);
+    OURO_EXPECT_FOUND(*system, books.cached, 0U);
     // A range that is not among its pages, of the right size.
     std::byte outside[16] = {};
-    EXPECT_FOUND(*system, books.cache[0].data, outside);
-    EXPECT_FOUND(*system, books.held_back->bytes, 128 * kMegabyte);
+    OURO_EXPECT_FOUND(*system, books.cache[0].data, outside);
+    OURO_EXPECT_FOUND(*system, books.held_back->bytes, 128 * kMegabyte);
     // A list without an end.
-    EXPECT_FOUND(*system, books.held_back->next, books.held_back);
+    OURO_EXPECT_FOUND(*system, books.held_back->next, books.held_back);
     EXPECT_EQ(system->check(), Status::ok);
     system->deallocate(*live);
 }
@@ -167,18 +167,18 @@ TEST(Check, FindsDamagedCountsOfATag) {
     ASSERT_TRUE(frame);
     TaggedAllocator tagged(*frame, {});
     auto& use = open<TaggedUse>(tagged);
-    EXPECT_FOUND(tagged, open<UseAllocations>(use), 1U);
+    OURO_EXPECT_FOUND(tagged, open<UseAllocations>(use), 1U);
     const auto block = tagged.allocate(100);
     ASSERT_TRUE(block && tagged.allocate(50));
-    EXPECT_FOUND(tagged, open<UsePeakBytes>(use), 149U);
-    EXPECT_FOUND(tagged, open<UseLiveBytes>(use), 1U);
-    EXPECT_FOUND(tagged, open<UseLiveBytes>(use), 0U);
-    EXPECT_FOUND(tagged, open<UseDeallocations>(use), 2U);
-    EXPECT_FOUND(tagged, open<UseDeallocations>(use), 3U);
-    EXPECT_FOUND(tagged, open<UseAllocatedBytes>(use), 149U);
+    OURO_EXPECT_FOUND(tagged, open<UsePeakBytes>(use), 149U);
+    OURO_EXPECT_FOUND(tagged, open<UseLiveBytes>(use), 1U);
+    OURO_EXPECT_FOUND(tagged, open<UseLiveBytes>(use), 0U);
+    OURO_EXPECT_FOUND(tagged, open<UseDeallocations>(use), 2U);
+    OURO_EXPECT_FOUND(tagged, open<UseDeallocations>(use), 3U);
+    OURO_EXPECT_FOUND(tagged, open<UseAllocatedBytes>(use), 149U);
     // What lies below it.
     auto& cursor = open<BumpCursor>(open<FrameRange>(*frame));
-    EXPECT_FOUND(tagged, cursor, open<BumpLimit>(open<FrameRange>(*frame)) + 16);
+    OURO_EXPECT_FOUND(tagged, cursor, open<BumpLimit>(open<FrameRange>(*frame)) + 16);
 }
 
 TEST(Check, FindsADamagedLinkAndADamagedChain) {
@@ -187,9 +187,9 @@ TEST(Check, FindsADamagedLinkAndADamagedChain) {
     ASSERT_TRUE(first && last && first->allocate(100));
     auto chain = FallbackChain::create({&*first, &*last});
     ASSERT_TRUE(chain);
-    EXPECT_FOUND(*chain, open<ChainCount>(*chain), 0U);
-    EXPECT_FOUND(*chain, open<BumpCursor>(open<FrameRange>(*first)), 16U);
-    EXPECT_FOUND(*chain, open<StackLiveBlocks>(*last), 16U);
+    OURO_EXPECT_FOUND(*chain, open<ChainCount>(*chain), 0U);
+    OURO_EXPECT_FOUND(*chain, open<BumpCursor>(open<FrameRange>(*first)), 16U);
+    OURO_EXPECT_FOUND(*chain, open<StackLiveBlocks>(*last), 16U);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ void expect_found(const Checked& checked, Place& place, Value wrong, const char*
 }
 
 // check() finds the wrong value, and is content again without it.
-#define EXPECT_FOUND(checked, place, wrong) \
+#define OURO_EXPECT_FOUND(checked, place, wrong) \
     ::ouro::testing_support::expect_found(checked, place, wrong, __FILE__, __LINE__, #place " = " #wrong)
 
 }  // namespace ouro::testing_support

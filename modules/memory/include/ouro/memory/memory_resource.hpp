@@ -93,10 +93,12 @@ struct ResourceStats {
 // Calls through the type of a strategy itself are direct. The common paths of FrameAllocator, StackAllocator,
 // the pools, SmallObjectAllocator and Partition for one thread are inline too, and so are the allocations of
 // HugePageArena and those of small blocks by TlsfAllocator. SystemAllocator, the ends of a TwoEndedStack,
-// Partition for any thread, FallbackChain and TaggedAllocator are one call away. Through this type calls are virtual, and work across shared libraries and compilers that
-// share the platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a
-// default stay inline: a first one defined in a source file would tie the type information of whoever derives
-// from this class to that file, which is compiled without any.
+// Partition for any thread, FallbackChain and TaggedAllocator are one call away.
+//
+// Through this type calls are virtual, and work across shared libraries and compilers that share the
+// platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a default stay
+// inline: a first one defined in a source file would tie the type information of whoever derives from this
+// class to that file, which is compiled without any.
 class MemoryResource {
 public:
     // At least `size` bytes at a multiple of `alignment`, unspecified; the block may be larger, and all of it
