@@ -274,8 +274,9 @@ Expected<MemoryBlock> TwoEndedStack::End::try_resize(MemoryBlock block, std::siz
     block.size = whole_units(block.size);
     if (new_size > block.size) note_allocation();
     const MemoryBlock resized{block.data, whole_units(new_size)};
-    if (end_ == StackEnd::back || !is_newest(block))
-        return resized.size <= block.size ? Expected<MemoryBlock>(block) : Status::capacity_exhausted;
+    if (resized == block) return block;
+    // A block whose end is not free must be given back with the size it has.
+    if (end_ == StackEnd::back || !is_newest(block)) return Status::capacity_exhausted;
     const std::uintptr_t start = address_of(block.data);
     if (resized.size > range_->cursor[1] - start) return Status::capacity_exhausted;
     const Status usable = range_->make_usable(end_, start + resized.size);

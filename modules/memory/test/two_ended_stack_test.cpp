@@ -67,8 +67,9 @@ TEST(TwoEndedStack, TheNewestBlockOfTheFrontChangesInPlace) {
     EXPECT_EQ(*shrunk, (MemoryBlock{block->data, ouro::align_up(17, kUnit)}));
     EXPECT_EQ(front.allocate(1)->data, shrunk->end());
     EXPECT_EQ(stack->check(), Status::ok);
-    // An older one keeps what it has, and gets no more.
-    EXPECT_EQ(*front.try_resize(*older, 1), *older);
+    // An older one keeps what it has.
+    EXPECT_EQ(*front.try_resize(*older, older->size), *older);
+    EXPECT_EQ(front.try_resize(*older, 1).status(), Status::capacity_exhausted);
     EXPECT_EQ(front.try_resize(*older, older->size + 1).status(), Status::capacity_exhausted);
     EXPECT_EQ(stack->check(), Status::ok);
 }
@@ -92,7 +93,8 @@ TEST(TwoEndedStack, ABlockOfTheBackKeepsItsSizeInPlace) {
     ASSERT_TRUE(block);
     const std::size_t used = back.used_bytes();
     EXPECT_EQ(*back.try_resize(*block, block->size), *block);
-    EXPECT_EQ(*back.try_resize(*block, 1), *block);
+    EXPECT_EQ(*back.try_resize(*block, block->size - kUnit + 1), *block);
+    EXPECT_EQ(back.try_resize(*block, 1).status(), Status::capacity_exhausted);
     EXPECT_EQ(back.try_resize(*block, block->size + 1).status(), Status::capacity_exhausted);
     EXPECT_EQ(back.used_bytes(), used);
     back.deallocate(*block);

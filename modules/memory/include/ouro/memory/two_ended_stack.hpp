@@ -117,8 +117,8 @@ public:
         [[nodiscard]] Expected<MemoryBlock> reallocate(
             MemoryBlock block, std::size_t new_size,
             std::size_t alignment = kDefaultAlignment) noexcept override;
-        // The newest block of the front ends elsewhere then. Any other, and every block of the back, which
-        // begins at its free side, keeps its size where that is enough, and cannot grow beyond it.
+        // The newest block of the front ends elsewhere then. Any other, and every block of the back, where
+        // they begin at the free side, changes within its last kDefaultAlignment bytes only.
         [[nodiscard]] Expected<MemoryBlock> try_resize(
             MemoryBlock block, std::size_t new_size,
             std::size_t alignment = kDefaultAlignment) noexcept override;
