@@ -201,7 +201,7 @@ TEST_F(HeapCoreCheck, FindsAWrongParcelOnTheWayHome) {
     detail::Parcel::Entry& entry = parcel->entries[0];
     OURO_EXPECT_FOUND(*heap_, entry.blocks, 0U);
     OURO_EXPECT_FOUND(*heap_, entry.blocks, entry.blocks & (entry.blocks - 1));
-    OURO_EXPECT_FOUND(*heap_, entry.word, std::size_t{1} << 40);
+    OURO_EXPECT_FOUND(*heap_, entry.word, ~std::size_t{0});
     OURO_EXPECT_FOUND(*heap_, entry.word, unit_of(large_) * detail::SlabBitmap::kWords);
     OURO_EXPECT_FOUND(*heap_, queue.blocks, queue.blocks.load() + 1);
     // A parcel that was lost with all its blocks.

@@ -39,19 +39,17 @@ template <class Value>
 }
 
 template <class Checked, class Place, class Value>
-void expect_found(const Checked& checked, Place& place, Value wrong, const char* file, int line,
-                  const char* what) {
-    const testing::ScopedTrace trace(file, line, what);
-    ASSERT_EQ(checked.check(), Status::ok);
+void expect_found(const Checked& checked, Place& place, Value wrong, int line, const char* what) {
+    ASSERT_EQ(checked.check(), Status::ok) << "before line " << line << ": " << what;
     const auto right = read(place);
     place = static_cast<decltype(read(place))>(wrong);
-    EXPECT_EQ(checked.check(), Status::corrupt_data);
+    EXPECT_EQ(checked.check(), Status::corrupt_data) << "line " << line << ": " << what;
     place = right;
-    EXPECT_EQ(checked.check(), Status::ok);
+    EXPECT_EQ(checked.check(), Status::ok) << "after line " << line << ": " << what;
 }
 
 // check() finds the wrong value, and is content again without it.
 #define OURO_EXPECT_FOUND(checked, place, wrong) \
-    ::ouro::testing_support::expect_found(checked, place, wrong, __FILE__, __LINE__, #place " = " #wrong)
+    ::ouro::testing_support::expect_found(checked, place, wrong, __LINE__, #place " = " #wrong)
 
 }  // namespace ouro::testing_support
