@@ -68,9 +68,13 @@ private:
     }
     // The blocks are free, and sanitizers know it.
     OURO_LOOKS_INTO_FREE_MEMORY [[nodiscard]] static void* word(void* block, std::uint32_t index) noexcept {
-        return static_cast<void**>(block)[index];
+        const annotate::QuietScope quiet;
+        void* const value = static_cast<void**>(block)[index];
+        annotate::trust(value);
+        return value;
     }
     OURO_LOOKS_INTO_FREE_MEMORY static void set_word(void* block, std::uint32_t index, void* value) noexcept {
+        const annotate::QuietScope quiet;
         static_cast<void**>(block)[index] = value;
     }
 

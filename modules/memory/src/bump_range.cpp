@@ -67,7 +67,7 @@ Expected<MemoryBlock> BumpRange::resize(MemoryBlock newest, std::size_t new_size
         return status;
     }
     const MemoryBlock resized{newest.data, new_size};
-    annotate::resized(range_.whole().data, newest, resized);
+    annotate::resized(range_.pool(), newest, resized);
     note_peak();
     cursor_ = reinterpret_cast<std::uintptr_t>(resized.end());
     return resized;
@@ -75,7 +75,8 @@ Expected<MemoryBlock> BumpRange::resize(MemoryBlock newest, std::size_t new_size
 
 void BumpRange::annotate_free_from(std::uintptr_t cursor) const noexcept {
     const MemoryBlock kept{range_.whole().data, cursor - begin_address()};
-    annotate::freed_behind(kept, {kept.end(), cursor_ - cursor});
+    if (kept.is_null()) return;
+    annotate::freed_outside(range_.pool(), kept, {kept.end(), cursor_ - cursor});
 }
 
 void BumpRange::shrink(std::size_t bytes) noexcept {

@@ -128,6 +128,8 @@ ResourceInfo FallbackChain::info() const noexcept {
         const ResourceInfo its = link->info();
         info.thread_safety = std::min(info.thread_safety, its.thread_safety);
         info.frees_blocks = info.frees_blocks && its.frees_blocks;
+        // Of several links, who serves a request decides.
+        if (count_ == 1) info.size_classes = its.size_classes;
     }
     return info;
 }

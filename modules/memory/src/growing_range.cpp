@@ -48,6 +48,7 @@ GrowingRange::GrowingRange(GrowingRange&& other) noexcept
       usable_bytes_(std::exchange(other.usable_bytes_, 0)),
       step_bytes_(other.step_bytes_),
       is_told_(std::exchange(other.is_told_, false)),
+      pool_offset_(other.pool_offset_),
       listing_(std::move(other.listing_)) {}
 
 GrowingRange& GrowingRange::operator=(GrowingRange&& other) noexcept {
@@ -64,12 +65,13 @@ GrowingRange::~GrowingRange() {
     // Who told sanitizers of blocks alone leaves the free ones forbidden, for whoever gets the addresses
     // next.
     if (!whole_.is_null()) annotate::permit_written({whole_.data, usable_bytes_});
-    if (is_told_) annotate::pool_destroyed(whole_, usable_bytes_);
+    if (is_told_) annotate::pool_destroyed(pool(), {whole_.data, usable_bytes_});
     if (upstream_ != nullptr) upstream_->deallocate(whole_, kDefaultAlignment);
 }
 
 void GrowingRange::tell_sanitizers() noexcept {
-    annotate::pool_created(whole_, usable_bytes_);
+    pool_offset_ = annotate::pool_name_offset(whole_.data);
+    annotate::pool_created(pool(), {whole_.data, usable_bytes_});
     is_told_ = true;
 }
 

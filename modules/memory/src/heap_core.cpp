@@ -187,7 +187,6 @@ Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noex
 void HeapCore::release_slab(Slab& slab) noexcept {
     slab.owner.store(nullptr, std::memory_order_relaxed);
     const std::uint8_t units = slab.units;
-    annotate::permit({address_of(slab), units * kUnitBytes});
     for (std::uint8_t back = 0; back < units; ++back) {
         (&slab)[back].units_back = 0;
         (&slab)[back].size_class = kNoClass;
@@ -224,7 +223,7 @@ void HeapCore::reset() noexcept {
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
     taken_bytes_.store(0, std::memory_order_relaxed);
-    annotate::permit({units_.units().data, units_.usable_units() * kUnitBytes});
+    annotate::forbid({units_.units().data, units_.usable_units() * kUnitBytes});
     for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
         kinds_[unit].store(UnitKind::none, std::memory_order_relaxed);
         slabs_[unit].owner.store(nullptr, std::memory_order_relaxed);

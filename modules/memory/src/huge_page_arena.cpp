@@ -134,9 +134,14 @@ std::size_t HugePageArena::release_from(std::uint32_t first) noexcept {
 }
 
 bool HugePageArena::release_chunk(const Chunk& chunk) noexcept {
-    if (upstream_ == nullptr) return os::release_huge(chunk.huge).has_value();
-    upstream_->deallocate(chunk.huge.block, kDefaultAlignment);
-    return true;
+    annotate::permit_written(chunk.huge.block);
+    if (upstream_ != nullptr) {
+        upstream_->deallocate(chunk.huge.block, kDefaultAlignment);
+        return true;
+    }
+    if (os::release_huge(chunk.huge)) return true;
+    annotate::forbid(chunk.huge.block);
+    return false;
 }
 
 Expected<MemoryBlock> HugePageArena::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
@@ -187,6 +192,7 @@ Status HugePageArena::take_chunk(std::size_t bytes) noexcept {
 }
 
 void HugePageArena::add_chunk(const os::HugeBlock& huge) noexcept {
+    annotate::forbid(huge.block);
     chunks_[chunk_count_++] = {.huge = huge};
     ++chunks_taken_;
     publish();
@@ -226,7 +232,12 @@ Expected<MemoryBlock> HugePageArena::try_resize(MemoryBlock block, std::size_t n
     if (new_size > block.size) note_allocation();
     const auto start = reinterpret_cast<std::uintptr_t>(block.data);
     if (is_newest(block) && new_size <= limit_ - start) {
-        cut_to(start + new_size);
+        if (new_size > block.size) {
+            annotate::permit({block.end(), new_size - block.size});
+            cursor_ = start + new_size;
+        } else {
+            cut_to(start + new_size);
+        }
         return MemoryBlock{block.data, new_size};
     }
     if (new_size > block.size) return Status::capacity_exhausted;
@@ -254,10 +265,21 @@ void HugePageArena::rewind(Marker marker) noexcept {
         "the marker is of memory that was freed already", *this, nullptr);
     if (limit_ == 0) return;
     note_peak();
+    if constexpr (annotate::kActive) forbid_since(marker);
     current_ = marker.chunk;
     const MemoryBlock block = chunks_[current_].huge.block;
     cursor_ = reinterpret_cast<std::uintptr_t>(block.data) + marker.used_bytes;
     limit_ = reinterpret_cast<std::uintptr_t>(block.end());
+}
+
+void HugePageArena::forbid_since(Marker marker) const noexcept {
+    const std::size_t used_now = mark().used_bytes;
+    for (std::uint32_t index = marker.chunk; index <= current_; ++index) {
+        const Chunk& chunk = chunks_[index];
+        const std::size_t kept = index == marker.chunk ? marker.used_bytes : 0;
+        const std::size_t used = index == current_ ? used_now : chunk.used_bytes;
+        annotate::forbid(chunk.huge.block.sub(kept, used - kept));
+    }
 }
 
 std::size_t HugePageArena::trim() noexcept {

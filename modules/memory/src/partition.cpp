@@ -40,6 +40,7 @@ Partition::Partition(const PartitionOptions& options, const Site& site) noexcept
             std::clamp(Cache::kBytes / kClassBytes[index], Cache::kLeastSlots, Cache::kMostSlots);
     }
     set_bits(unused_spans_, 0, bytes_ / kSpanBytes);
+    annotate::pool_created(this, commits_ ? MemoryBlock{} : addresses());
 }
 
 Partition::Partition(const PartitionOptions& options, SmallObjectAllocator heap) noexcept
@@ -52,6 +53,17 @@ Partition::Partition(const PartitionOptions& options, SmallObjectAllocator heap)
       keep_empty_count_(0),
       name_(options.name),
       heap_(std::move(heap)) {}
+
+Partition::~Partition() {
+    if (heap_) return;
+    annotate::pool_destroyed(this, commits_ ? MemoryBlock{} : addresses());
+    if (!annotate::kActive || !commits_) return;
+    // Whoever maps something there later knows nothing of us.
+    for (std::size_t index = 0; index < bytes_ / kSpanBytes; ++index) {
+        const bool has_memory = spans_[index].kind != SpanKind::unused || spans_[index].kept_bytes != 0;
+        if (has_memory) annotate::permit_written(addresses().sub(index * kSpanBytes, kSpanBytes));
+    }
+}
 
 Expected<MemoryBlock> Partition::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     if (heap_) [[likely]]
@@ -285,6 +297,7 @@ Status Partition::commit(MemoryBlock block) noexcept {
         if (status == Status::ok) status = os::commit(block).status();
         if (status != Status::ok) return status;
     }
+    annotate::forbid(block);
     committed_bytes_ += block.size;
     publish();
     return Status::ok;
@@ -293,6 +306,8 @@ Status Partition::commit(MemoryBlock block) noexcept {
 Status Partition::decommit(MemoryBlock block) noexcept {
     const Status status = commits_ ? os::decommit(block).status() : Status::ok;
     if (status != Status::ok) return status;
+    // Without memory it faults by itself.
+    if (commits_) annotate::permit_written(block);
     committed_bytes_ -= block.size;
     publish();
     return status;
@@ -317,9 +332,20 @@ void Partition::unlink(std::uint32_t& head, Span& span) noexcept {
 }
 
 ResourceInfo Partition::info() const noexcept {
-    return {.name = name_,
-            .thread_safety = is_shared_ ? ThreadSafety::any_thread : ThreadSafety::single_thread,
-            .frees_blocks = true};
+    static constexpr auto kSizes = [] {
+        std::array<std::size_t, kClassCount> sizes{};
+        std::ranges::copy(kClassBytes, sizes.begin());
+        return sizes;
+    }();
+    ResourceInfo info{.name = name_,
+                      .thread_safety = is_shared_ ? ThreadSafety::any_thread : ThreadSafety::single_thread,
+                      .frees_blocks = true};
+    if (heap_) {
+        info.size_classes = heap_->info().size_classes;
+    } else if (guards_ != PartitionGuards::blocks) {
+        info.size_classes = kSizes;
+    }
+    return info;
 }
 
 ResourceStats Partition::stats() const noexcept {

@@ -55,12 +55,15 @@ Expected<MemoryBlock> Partition::allocate_large(std::size_t size, std::size_t al
     span.block_bytes = place->block_bytes;
     ++allocations_;
     add_live(place->block_bytes);
-    return MemoryBlock{begin + place->offset, place->block_bytes};
+    const MemoryBlock block{begin + place->offset, place->block_bytes};
+    annotate::allocated(this, block);
+    return block;
 }
 
 void Partition::free_large(Span& span) noexcept {
     ++frees_;
     live_bytes_ -= span.block_bytes;
+    annotate::freed(this, {span.begin + span.block_offset, span.block_bytes});
     const MemoryBlock pages{span.begin, span.block_offset + span.block_bytes};
     // Guards need their pages back: there freed memory goes, sealed or not.
     if (commits_ && is_sealed() && guards_ == PartitionGuards::none) {
@@ -75,6 +78,7 @@ void Partition::give_back(MemoryBlock pages) noexcept {
     if (decommit(pages) == Status::ok) return;
     // The system has no mapping to spare for the hole: the memory goes back all the same.
     [[maybe_unused]] const auto discarded = os::discard(pages);
+    annotate::permit_written(pages);
     committed_bytes_ -= pages.size;
 }
 
@@ -107,6 +111,9 @@ Expected<MemoryBlock> Partition::resize_large(Span& span, std::size_t new_size) 
         if (cut != Status::ok) return cut;
         live_bytes_ -= old_bytes - place->block_bytes;
     }
+    annotate::resized(this, {span.begin, old_bytes}, {span.begin, place->block_bytes});
+    if (place->block_bytes < old_bytes && commits_)
+        annotate::permit_written({span.begin + place->block_bytes, old_bytes - place->block_bytes});
     if (place->spans < old_spans)
         release_run(static_cast<std::uint32_t>(first + place->spans), old_spans - place->spans);
     claim_run(first, place->spans);

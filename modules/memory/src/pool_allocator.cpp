@@ -35,7 +35,8 @@ Expected<MemoryBlock> BasicPoolAllocator<kSafety>::try_resize(MemoryBlock block,
 
 template <ThreadSafety kSafety>
 ResourceInfo BasicPoolAllocator<kSafety>::info() const noexcept {
-    return {.name = name_, .thread_safety = kSafety, .frees_blocks = true};
+    return {
+        .name = name_, .thread_safety = kSafety, .frees_blocks = true, .size_classes = core_.size_classes()};
 }
 
 template class BasicPoolAllocator<ThreadSafety::single_thread>;

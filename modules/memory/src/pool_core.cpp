@@ -197,7 +197,7 @@ void PoolCore::give_back_slow(std::byte* block) noexcept {
 
 void PoolCore::give_back_remotely(std::byte* block) noexcept {
     OURO_BLOCK_ASSERT(owns(block), "this is no block of the pool", nullptr, block);
-    annotate::freed(range_.whole().data, {block, block_bytes_});
+    annotate::freed(range_.pool(), {block, block_bytes_});
     annotate::permit({block, sizeof(Node)});
     // Counted first: the owner never sees more blocks than were counted.
     remote_.count.fetch_add(1, std::memory_order_relaxed);

@@ -93,9 +93,11 @@ void PoolCore::cut_free_end() noexcept {
 }
 
 void PoolCore::reset() noexcept {
+    // A pool that was moved from has nothing.
+    if (range_.whole().is_null()) return;
     note_peak();
     books_.forgotten += touched_blocks();
-    annotate::freed_behind({range_.whole().data, 0}, {begin_, touched_blocks() * block_bytes_});
+    annotate::freed_outside(range_.pool(), {begin_, 0}, {begin_, touched_blocks() * block_bytes_});
     books_.fresh = begin_;
     books_.list = nullptr;
     state_ -= in_magazine();

@@ -3,6 +3,7 @@
 #include <ouro/memory/small_object_allocator.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -139,7 +140,8 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexce
     parts.memory.growth_context = listing;
     auto* const core = new (place) HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes);
     listing->core = core;
-    annotate::pool_created({place, 0}, 0);
+    // Memory that comes later is told block by block.
+    annotate::pool_created(pool_of(core), parts.memory.grows ? MemoryBlock{} : core->units().units());
     const auto added = detail::add_live_core(*core);
     if (added) return SmallObjectAllocator(std::move(parts));
     std::destroy_at(listing);
@@ -181,17 +183,17 @@ SmallObjectAllocator::~SmallObjectAllocator() {
     if (core_ == nullptr) return;
     detail::remove_live_core(*core_);
     std::destroy_at(&listing());
-    annotate::pool_destroyed({reinterpret_cast<std::byte*>(core_), 0}, 0);
+    annotate::pool_destroyed(pool_of(core_), {});
     annotate::permit_written(
         {core_->units().units().data, core_->units().usable_units() * UnitMap::kUnitBytes});
     if (upstream_ != nullptr) upstream_->deallocate(region_, kDefaultAlignment);
 }
 
 void SmallObjectAllocator::reset() noexcept {
-    annotate::pool_destroyed({reinterpret_cast<std::byte*>(core_), 0}, 0);
+    annotate::pool_destroyed(pool_of(core_), {});
     detail::reset_live_core(*core_);
     id_ = core_->id();
-    annotate::pool_created({reinterpret_cast<std::byte*>(core_), 0}, 0);
+    annotate::pool_created(pool_of(core_), {});
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
@@ -268,9 +270,12 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
     if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
     if (before != detail::kClassCount) return MemoryBlock{block.data, detail::kClassBytes[before]};
     const MemoryBlock whole{block.data, core_->large_size(block.data)};
+    // Sanitizers hear of the rest before another thread can have it.
+    const MemoryBlock rounded{block.data, good_size(new_size, alignment)};
+    if (rounded.size < whole.size) annotate::resized(pool_of(core_), whole, rounded);
     const MemoryBlock resized = core_->resize_large(block.data, new_size);
     if (resized.is_null()) return Status::capacity_exhausted;
-    annotate::resized(core_, whole, resized);
+    if (resized.size > whole.size) annotate::resized(pool_of(core_), whole, resized);
     return resized;
 }
 
@@ -283,7 +288,12 @@ bool SmallObjectAllocator::owns(const void* address) const noexcept {
 }
 
 ResourceInfo SmallObjectAllocator::info() const noexcept {
-    return {.name = name_, .thread_safety = ThreadSafety::any_thread};
+    static constexpr auto kSizes = [] {
+        std::array<std::size_t, detail::kClassCount> sizes{};
+        std::ranges::copy(detail::kClassBytes, sizes.begin());
+        return sizes;
+    }();
+    return {.name = name_, .thread_safety = ThreadSafety::any_thread, .size_classes = kSizes};
 }
 
 ResourceStats SmallObjectAllocator::stats() const noexcept {

@@ -2,6 +2,7 @@
 // the system would not take them back.
 #include "joint_release.hpp"
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -25,6 +26,7 @@ MemoryBlock SystemAllocator::remove_cached(std::size_t index) noexcept {
                     books_.cache.begin() + static_cast<std::ptrdiff_t>(books_.cached), 1);
     --books_.cached;
     books_.cached_bytes -= range.size;
+    annotate::permit(range);
     return range;
 }
 
@@ -50,6 +52,8 @@ void SystemAllocator::hold_back(MemoryBlock range) noexcept {
         *link = (*link)->next;
         range = {std::min(range.data, other.data), range.size + other.size};
     }
+    annotate::forbid(range);
+    annotate::permit({range.data, sizeof(HeldRange)});
     books_.held_back = ::new (range.data) HeldRange{books_.held_back, range.size};
 }
 
@@ -69,6 +73,7 @@ MemoryBlock SystemAllocator::take_held_back(std::size_t bytes, std::size_t align
     if (front != 0) hold_back(range.sub(0, front));
     const std::size_t end = front + bytes;
     if (range.size > end) hold_back(range.sub(end, range.size - end));
+    annotate::permit(range.sub(front, bytes));
     return range.sub(front, bytes);
 }
 
@@ -86,11 +91,14 @@ bool SystemAllocator::keep(MemoryBlock range) noexcept {
     if (!fits || books_.cached == kMaxCached || books_.cached_bytes + range.size > cache_bytes_) return false;
     books_.cache[books_.cached++] = range;
     books_.cached_bytes += range.size;
+    annotate::forbid(range);
     return true;
 }
 
 // Returns how many bytes the system took.
 std::size_t SystemAllocator::release_range(MemoryBlock range) noexcept {
+    // Whoever maps something there later knows nothing of us.
+    annotate::permit_written(range);
     {
         // Before the system may give the addresses to another thread.
         const Lock lock(lock_);

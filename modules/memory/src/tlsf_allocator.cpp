@@ -179,6 +179,7 @@ Status TlsfAllocator::grow_own_range(std::size_t bytes) noexcept {
     if (bytes > range_.whole().size) return Status::capacity_exhausted;
     const Status grown = range_.grow(usable + std::min(bytes, room)).status();
     if (grown != Status::ok) return grown;
+    annotate::forbid({range_.whole().data + usable, range_.usable_bytes() - usable});
     const Status taken = regions_[0].heap->grow(range_.usable_bytes()).status();
     publish(regions_[0]);
     return taken;

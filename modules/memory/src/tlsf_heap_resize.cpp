@@ -32,7 +32,8 @@ Expected<MemoryBlock> TlsfHeap::slide_down(MemoryBlock block, std::uint32_t unit
     remove(lower);
     if (behind != 0) remove(record_from(end));
     const std::uint32_t target = start + skipped;
-    annotate::permit(block_at(target, units));
+    // What the block holds may lie there already.
+    annotate::permit_written(block_at(target, units));
     std::memmove(at(target), block.data, block.size);
     if (skipped != 0) insert(start, skipped);
     if (have - skipped > units) insert(target + units, have - skipped - units);

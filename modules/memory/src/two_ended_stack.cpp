@@ -1,3 +1,4 @@
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/seal.hpp>
@@ -65,7 +66,9 @@ Expected<TwoEndedStack> TwoEndedStack::create_on(MemoryResource& upstream, std::
 }
 
 TwoEndedStack::TwoEndedStack(Range range, const char* name) noexcept
-    : range_(std::move(range)), front_(range_, StackEnd::front, name), back_(range_, StackEnd::back, name) {}
+    : range_(std::move(range)), front_(range_, StackEnd::front, name), back_(range_, StackEnd::back, name) {
+    range_.tell_sanitizers();
+}
 
 TwoEndedStack::TwoEndedStack(TwoEndedStack&& other) noexcept
     : range_(std::exchange(other.range_, {})), front_(other.front_), back_(other.back_) {
@@ -86,12 +89,25 @@ TwoEndedStack& TwoEndedStack::operator=(TwoEndedStack&& other) noexcept {
 TwoEndedStack::~TwoEndedStack() {
     // A block is not listed any more when somebody else may get it.
     range_.listing = {};
+    if (!range_.whole.is_null()) range_.forget_at_sanitizers();
     if (range_.upstream != nullptr) range_.upstream->deallocate(range_.whole, kUnit);
 }
 
 Status TwoEndedStack::check() const noexcept {
     const Status front = front_.check();
     return front == Status::ok ? back_.check() : front;
+}
+
+void TwoEndedStack::Range::tell_sanitizers() noexcept {
+    for (const StackEnd side : {StackEnd::front, StackEnd::back}) {
+        pool_offset[static_cast<std::size_t>(side)] = annotate::pool_name_offset(whole.data);
+        annotate::pool_created(pool(side), upstream != nullptr ? whole : MemoryBlock{});
+    }
+}
+
+void TwoEndedStack::Range::forget_at_sanitizers() const noexcept {
+    annotate::pool_destroyed(pool(StackEnd::front), between(begin(), limit[0]));
+    annotate::pool_destroyed(pool(StackEnd::back), between(limit[1], end()));
 }
 
 Status TwoEndedStack::Range::make_usable(StackEnd side, std::uintptr_t wanted) noexcept {
@@ -105,6 +121,7 @@ Status TwoEndedStack::Range::make_usable(StackEnd side, std::uintptr_t wanted) n
     const std::uintptr_t start = is_front ? limit[0] : limit[1] - more;
     const Status committed = own.commit(start - begin(), more).status();
     if (committed != Status::ok) return committed;
+    annotate::forbid(between(start, start + more));
     (is_front ? limit[0] : limit[1]) = is_front ? start + more : start;
     publish();
     return Status::ok;
@@ -117,11 +134,14 @@ void TwoEndedStack::Range::trim() noexcept {
     if (first >= last) return;
     // When the system refuses, the memory simply stays.
     if (is_all_usable()) {
-        if (own.decommit(first - begin(), last - first)) limit = {first, last};
-        return;
+        if (!own.decommit(first - begin(), last - first)) return;
+        limit = {first, last};
+    } else {
+        if (first < limit[0] && own.decommit(first - begin(), limit[0] - first)) limit[0] = first;
+        if (last > limit[1] && own.decommit(limit[1] - begin(), last - limit[1])) limit[1] = last;
     }
-    if (first < limit[0] && own.decommit(first - begin(), limit[0] - first)) limit[0] = first;
-    if (last > limit[1] && own.decommit(limit[1] - begin(), last - limit[1])) limit[1] = last;
+    // Whoever maps something there later knows nothing of us.
+    annotate::permit_written(between(limit[0], limit[1]));
 }
 
 Expected<TwoEndedStack::End::Place> TwoEndedStack::End::place(std::uintptr_t from, std::size_t size,
@@ -164,12 +184,15 @@ Expected<MemoryBlock> TwoEndedStack::End::allocate(std::size_t size, std::size_t
     if (alignment > kUnit) note_cursor(*found, size, before);
     ++live_blocks_;
     ++allocations_;
-    return MemoryBlock{at(found->start), whole_units(size)};
+    const MemoryBlock block{at(found->start), whole_units(size)};
+    annotate::allocated(range_->pool(end_), block);
+    return block;
 }
 
 void TwoEndedStack::End::note_cursor(Place where, std::size_t size, std::uintptr_t before) const noexcept {
     const std::uintptr_t note =
         end_ == StackEnd::front ? where.start - sizeof(before) : where.start + whole_units(size);
+    annotate::permit({at(note), sizeof(before)});
     std::memcpy(at(note), &before, sizeof(before));
 }
 
@@ -193,8 +216,19 @@ void TwoEndedStack::End::deallocate(MemoryBlock block, std::size_t alignment) no
     OURO_BLOCK_ASSERT(is_newest(block), "an end of a stack takes back its newest block only", *this,
                       block.data);
     note_peak();
-    cursor() = cursor_before(block, alignment);
+    move_back_to(cursor_before(block, alignment));
     --live_blocks_;
+}
+
+void TwoEndedStack::End::move_back_to(std::uintptr_t to) noexcept {
+    const bool is_front = end_ == StackEnd::front;
+    if (annotate::kActive && !range_->whole.is_null()) {
+        annotate::freed_outside(
+            range_->pool(end_),
+            is_front ? range_->between(range_->begin(), to) : range_->between(to, range_->end()),
+            is_front ? range_->between(to, cursor()) : range_->between(cursor(), to));
+    }
+    cursor() = to;
 }
 
 Expected<MemoryBlock> TwoEndedStack::End::reallocate(MemoryBlock block, std::size_t new_size,
@@ -211,10 +245,48 @@ Expected<MemoryBlock> TwoEndedStack::End::reallocate(MemoryBlock block, std::siz
     const auto found = reserve_place(before, new_size, alignment);
     if (!found) return found.status();
     note_peak();
-    std::memmove(at(found->start), block.data, std::min(block.size, new_size));
+    const MemoryBlock moved{at(found->start), whole_units(new_size)};
+    block.size = whole_units(block.size);
+    if (annotate::kActive && moved.data < block.data)
+        annotate::permit({moved.data, static_cast<std::size_t>(block.data - moved.data)});
+    if (annotate::kActive && moved.end() > block.end())
+        annotate::permit({block.end(), static_cast<std::size_t>(moved.end() - block.end())});
+    std::memmove(moved.data, block.data, std::min(block.size, moved.size));
+    if constexpr (annotate::kActive) annotate_moved(block, moved, before);
     cursor() = found->cursor;
     if (alignment > kUnit) note_cursor(*found, new_size, before);
-    return MemoryBlock{at(found->start), whole_units(new_size)};
+    return moved;
+}
+
+void TwoEndedStack::End::annotate_moved(MemoryBlock from, MemoryBlock to,
+                                        std::uintptr_t before) const noexcept {
+    if (end_ == StackEnd::front) return annotate::resized(range_->pool(end_), from, to);
+    annotate::moved(range_->pool(end_), from, to);
+    // What lies on either side of it is not in use.
+    if (to.data > from.data) annotate::forbid(range_->between(address_of(from.data), address_of(to.data)));
+    annotate::forbid(range_->between(address_of(to.end()), before));
+}
+
+Expected<MemoryBlock> TwoEndedStack::End::try_resize(MemoryBlock block, std::size_t new_size,
+                                                     std::size_t alignment) noexcept {
+    const Status asked = check_allocation(new_size, alignment);
+    if (asked != Status::ok) return asked;
+    OURO_DEBUG_ASSERT(!block.is_null(), "nothing can be resized in place");
+    if (new_size > kMaxSize) return Status::size_overflow;
+    block.size = whole_units(block.size);
+    if (new_size > block.size) note_allocation();
+    const MemoryBlock resized{block.data, whole_units(new_size)};
+    if (resized == block) return block;
+    // A block whose end is not free must be given back with the size it has.
+    if (end_ == StackEnd::back || !is_newest(block)) return Status::capacity_exhausted;
+    const std::uintptr_t start = address_of(block.data);
+    if (resized.size > range_->cursor[1] - start) return Status::capacity_exhausted;
+    const Status usable = range_->make_usable(end_, start + resized.size);
+    if (usable != Status::ok) return usable;
+    note_peak();
+    annotate::resized(range_->pool(end_), block, resized);
+    cursor() = start + resized.size;
+    return resized;
 }
 
 void TwoEndedStack::End::pop_to(Marker marker) noexcept {
@@ -223,7 +295,7 @@ void TwoEndedStack::End::pop_to(Marker marker) noexcept {
                       "the marker is of memory that was freed already", *this, nullptr);
     note_peak();
     const std::uintptr_t base = end_ == StackEnd::front ? range_->begin() : align_down(range_->end(), kUnit);
-    cursor() = end_ == StackEnd::front ? base + marker.used_bytes : base - marker.used_bytes;
+    move_back_to(end_ == StackEnd::front ? base + marker.used_bytes : base - marker.used_bytes);
     live_blocks_ = marker.live_blocks;
 }
 

@@ -305,4 +305,38 @@ TEST(TlsfHeap, RefusesMemoryThatCannotHoldIt) {
     EXPECT_EQ(TlsfHeap::open(memory).status(), Status::corrupt_data);
 }
 
+// Of the class of the size itself, which also has smaller blocks, so many are looked at.
+TEST(TlsfHeap, AFitAmongManyThatAreSlightlyTooSmallIsFoundUpToABound) {
+    constexpr std::size_t kFits = std::size_t{131} * TlsfHeap::kUnit;
+    constexpr std::size_t kTooSmall = std::size_t{128} * TlsfHeap::kUnit;
+    for (const std::size_t many : {60U, 70U}) {
+        const TlsfImage image(std::size_t{512} << 10);
+        TlsfHeap& heap = image.make_heap();
+        std::vector<ouro::MemoryBlock> freed;
+        for (std::size_t count = 0; count <= many; ++count) {
+            freed.push_back(*heap.allocate(count == 0 ? kFits : kTooSmall));
+            // Keeps them apart.
+            ASSERT_TRUE(heap.allocate(16));
+        }
+        // Nothing else is free.
+        for (std::size_t size = std::size_t{256} << 10; size >= 16; size /= 2) {
+            while (heap.allocate(size)) {
+            }
+        }
+        // What was freed last is looked at first.
+        for (const ouro::MemoryBlock& block : freed)
+            heap.deallocate(block);
+        ASSERT_EQ(heap.check(), Status::ok);
+        const auto found = heap.allocate(kFits);
+        if (many < 64) {
+            ASSERT_TRUE(found);
+            EXPECT_EQ(found->data, freed[0].data);
+        } else {
+            EXPECT_EQ(found.status(), Status::capacity_exhausted);
+            // Less is always found.
+            EXPECT_TRUE(heap.allocate(kTooSmall));
+        }
+    }
+}
+
 }  // namespace

@@ -1,10 +1,13 @@
 #include "resource_model.hpp"
 
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/seal.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/two_ended_stack.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -36,6 +39,66 @@ TEST(TwoEndedStack, TheEndsGrowTowardsEachOther) {
     EXPECT_EQ(stack->free_bytes(), kBytes - 2 * (front->size + kUnit));
     EXPECT_TRUE(stack->front().owns(back->data));
     EXPECT_EQ(stack->check(), Status::ok);
+}
+
+TEST(TwoEndedStack, TheNewestBlockOfTheFrontChangesInPlace) {
+    auto stack = TwoEndedStack::create({.max_bytes = kBytes});
+    ASSERT_TRUE(stack);
+    auto& front = stack->front();
+    const auto older = front.allocate(100);
+    const auto block = front.allocate(100, 256);
+    const auto back = stack->back().allocate(100);
+    ASSERT_TRUE(older && block && back);
+    std::memset(block->data, 1, block->size);
+    // Into memory that it did not have yet, and up to the other end.
+    const std::size_t room = static_cast<std::size_t>(back->data - block->data);
+    const auto grown = front.try_resize(*block, room, 256);
+    ASSERT_TRUE(grown);
+    EXPECT_EQ(*grown, (MemoryBlock{block->data, room}));
+    EXPECT_EQ(std::count(block->data, block->data + 100, std::byte{1}), 100);
+    std::memset(grown->data, 2, grown->size);
+    EXPECT_EQ(front.stats().peak_bytes, front.used_bytes());
+    EXPECT_EQ(front.try_resize(*grown, room + 1, 256).status(), Status::capacity_exhausted);
+    EXPECT_EQ(front.try_resize(*grown, SIZE_MAX, 256).status(), Status::size_overflow);
+    EXPECT_EQ(front.try_resize(*grown, 0, 256).status(), Status::zero_size);
+    EXPECT_EQ(front.try_resize(*grown, 1, 3).status(), Status::bad_alignment);
+    const auto shrunk = front.try_resize(*grown, 17, 256);
+    ASSERT_TRUE(shrunk);
+    EXPECT_EQ(*shrunk, (MemoryBlock{block->data, ouro::align_up(17, kUnit)}));
+    EXPECT_EQ(front.allocate(1)->data, shrunk->end());
+    EXPECT_EQ(stack->check(), Status::ok);
+    // An older one keeps what it has.
+    EXPECT_EQ(*front.try_resize(*older, older->size), *older);
+    EXPECT_EQ(front.try_resize(*older, 1).status(), Status::capacity_exhausted);
+    EXPECT_EQ(front.try_resize(*older, older->size + 1).status(), Status::capacity_exhausted);
+    EXPECT_EQ(stack->check(), Status::ok);
+}
+
+TEST(TwoEndedStack, AGrowthThatTheSealForbidsChangesNothing) {
+    auto stack = TwoEndedStack::create({.max_bytes = kBytes, .commit_step_bytes = 1});
+    ASSERT_TRUE(stack);
+    const auto block = stack->front().allocate(100);
+    ASSERT_TRUE(block);
+    const ouro::SealScope seal;
+    EXPECT_EQ(stack->front().try_resize(*block, kBytes / 2).status(), Status::sealed);
+    EXPECT_EQ(stack->front().used_bytes(), block->size);
+    EXPECT_EQ(*stack->front().try_resize(*block, 50), (MemoryBlock{block->data, ouro::align_up(50, kUnit)}));
+}
+
+TEST(TwoEndedStack, ABlockOfTheBackKeepsItsSizeInPlace) {
+    auto stack = TwoEndedStack::create({.max_bytes = kBytes});
+    ASSERT_TRUE(stack);
+    auto& back = stack->back();
+    const auto block = back.allocate(100);
+    ASSERT_TRUE(block);
+    const std::size_t used = back.used_bytes();
+    EXPECT_EQ(*back.try_resize(*block, block->size), *block);
+    EXPECT_EQ(*back.try_resize(*block, block->size - kUnit + 1), *block);
+    EXPECT_EQ(back.try_resize(*block, 1).status(), Status::capacity_exhausted);
+    EXPECT_EQ(back.try_resize(*block, block->size + 1).status(), Status::capacity_exhausted);
+    EXPECT_EQ(back.used_bytes(), used);
+    back.deallocate(*block);
+    EXPECT_EQ(back.used_bytes(), 0U);
 }
 
 TEST(TwoEndedStack, WhereTheEndsMeetItIsExhausted) {

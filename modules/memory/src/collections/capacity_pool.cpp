@@ -2,9 +2,11 @@
 #include <ouro/memory/collections/capacity_pool.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <span>
 
 namespace ouro {
 
@@ -149,7 +151,17 @@ std::size_t CapacityPool::trim(std::size_t keep_bytes) noexcept {
 }
 
 ResourceInfo CapacityPool::info() const noexcept {
-    return {.name = name_, .thread_safety = ThreadSafety::single_thread, .frees_blocks = true};
+    static constexpr auto kSizes = [] {
+        std::array<std::size_t, kClasses> sizes{};
+        for (unsigned index = 0; index < kClasses; ++index)
+            sizes[index] = class_bytes(index);
+        return sizes;
+    }();
+    const std::size_t count = largest_bytes_ < kSmallestBytes ? 0 : class_of(largest_bytes_) + 1;
+    return {.name = name_,
+            .thread_safety = ThreadSafety::single_thread,
+            .frees_blocks = true,
+            .size_classes = std::span(kSizes).first(count)};
 }
 
 ResourceStats CapacityPool::stats() const noexcept {

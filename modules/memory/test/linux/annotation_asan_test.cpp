@@ -1,9 +1,15 @@
-// AddressSanitizer knows what frames, stacks, pools and heaps hand out. Built with it only.
+// AddressSanitizer knows what each strategy hands out. Built with it only.
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/huge_page_arena.hpp>
+#include <ouro/memory/partition_allocator.hpp>
+#include <ouro/memory/pool.hpp>
 #include <ouro/memory/pool_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
+#include <ouro/memory/two_ended_stack.hpp>
 
 #include <cstring>
 #include <vector>
@@ -114,6 +120,138 @@ TEST(AnnotationAsan, AFreeBlockOfAHeapIsForbidden) {
     heap->deallocate(*shrunk);
     EXPECT_DEATH(touch(large->data + 100), kReport);
     EXPECT_EQ(heap->check(), ouro::Status::ok);
+}
+
+TEST(AnnotationAsan, MemoryThatAHeapGrewByIsForbidden) {
+    auto heap = ouro::TlsfAllocator::create(
+        {.max_bytes = std::size_t{1} << 24, .commit_step_bytes = std::size_t{64} << 10});
+    ASSERT_TRUE(heap);
+    const auto block = heap->allocate(std::size_t{1} << 20);
+    ASSERT_TRUE(block);
+    std::memset(block->data, 1, block->size);
+    EXPECT_DEATH(touch(block->end()), kReport);
+}
+
+TEST(AnnotationAsan, EachEndOfATwoEndedStackIsForbiddenAboveItsTop) {
+    auto stack = ouro::TwoEndedStack::create({.max_bytes = std::size_t{1} << 20});
+    ASSERT_TRUE(stack);
+    for (auto* end : {&stack->front(), &stack->back()}) {
+        const auto low = end->allocate(64, 128);
+        const auto mark = end->mark();
+        const auto high = end->allocate(64);
+        ASSERT_TRUE(low && high);
+        touch(high->data);
+        end->deallocate(*high);
+        EXPECT_DEATH(touch(high->data), kReport);
+        const auto grown = end->allocate(4096);
+        ASSERT_TRUE(grown);
+        const auto shrunk = end->reallocate(*grown, 16);
+        ASSERT_TRUE(shrunk);
+        touch(shrunk->data);
+        EXPECT_DEATH(touch(grown->data + 2048), kReport);
+        end->pop_to(mark);
+        EXPECT_DEATH(touch(shrunk->data), kReport);
+        std::memset(low->data, 1, low->size);
+        end->deallocate(*low, 128);
+        EXPECT_DEATH(touch(low->data), kReport);
+    }
+    EXPECT_EQ(stack->check(), ouro::Status::ok);
+}
+
+TEST(AnnotationAsan, WhatAnArenaFreedIsForbidden) {
+    auto arena = ouro::HugePageArena::create({.max_bytes = std::size_t{8} << 20,
+                                              .chunk_bytes = std::size_t{2} << 20,
+                                              .pages = ouro::os::PageKind::normal});
+    ASSERT_TRUE(arena);
+    const auto kept = arena->allocate(64);
+    const auto marker = arena->mark();
+    const auto freed = arena->allocate(64);
+    // In another chunk.
+    const auto far = arena->allocate(std::size_t{2} << 20);
+    ASSERT_TRUE(kept && freed && far);
+    touch(far->end() - 1);
+    arena->rewind(marker);
+    touch(kept->data);
+    EXPECT_DEATH(touch(freed->data), kReport);
+    EXPECT_DEATH(touch(far->data + 100), kReport);
+    arena->reset();
+    EXPECT_DEATH(touch(kept->data), kReport);
+    const auto block = arena->allocate(64);
+    ASSERT_TRUE(block);
+    EXPECT_DEATH(touch(block->end()), kReport);
+    const auto grown = arena->try_resize(*block, 128);
+    ASSERT_TRUE(grown);
+    touch(grown->end() - 1);
+    ASSERT_TRUE(arena->try_resize(*grown, 32));
+    EXPECT_DEATH(touch(grown->end() - 1), kReport);
+}
+
+TEST(AnnotationAsan, AFreeBlockOfAPartitionIsForbidden) {
+    for (const auto safety : {ouro::ThreadSafety::single_thread, ouro::ThreadSafety::any_thread}) {
+        const ouro::PartitionOptions options[] = {{.thread_safety = safety}};
+        auto set = ouro::PartitionAllocator::create({.partitions = options});
+        ASSERT_TRUE(set);
+        ouro::Partition& part = (*set)[0];
+        const auto block = part.allocate(64);
+        ASSERT_TRUE(block);
+        touch(block->end() - 1);
+        EXPECT_DEATH(touch(block->end()), kReport);
+        part.deallocate(*block);
+        EXPECT_DEATH(touch(block->data), kReport);
+        const auto again = part.allocate(64);
+        ASSERT_TRUE(again);
+        EXPECT_EQ(again->data, block->data);
+        touch(again->data);
+        const auto large = part.allocate(std::size_t{200} << 10);
+        ASSERT_TRUE(large);
+        touch(large->end() - 1);
+        const auto shrunk = part.try_resize(*large, std::size_t{100} << 10);
+        ASSERT_TRUE(shrunk);
+        // The rest is forbidden, or gone.
+        EXPECT_DEATH(touch(large->end() - 1), "AddressSanitizer: ");
+        const auto regrown = part.try_resize(*shrunk, std::size_t{200} << 10);
+        ASSERT_TRUE(regrown);
+        std::memset(regrown->data, 1, regrown->size);
+        EXPECT_EQ(part.check(), ouro::Status::ok);
+    }
+}
+
+TEST(AnnotationAsan, AnObjectThatWasDestroyedIsForbidden) {
+    struct Object {
+        std::byte bytes[64];
+    };
+    auto pool = ouro::Pool<Object>::create({.max_objects = 100});
+    ASSERT_TRUE(pool);
+    Object* const object = *pool->make();
+    touch(object->bytes);
+    pool->destroy(object);
+    EXPECT_DEATH(touch(object->bytes), kReport);
+}
+
+TEST(AnnotationAsan, WhatAResetFreedOfAHeapIsForbidden) {
+    auto heap = ouro::SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(heap);
+    const auto small = heap->allocate(64);
+    const auto large = heap->allocate(std::size_t{200} << 10);
+    ASSERT_TRUE(small && large);
+    heap->reset();
+    EXPECT_DEATH(touch(small->data), kReport);
+    EXPECT_DEATH(touch(large->data), kReport);
+}
+
+TEST(AnnotationAsan, PagesThatAreKeptForTheNextAreForbidden) {
+    auto system = ouro::SystemAllocator::create({});
+    ASSERT_TRUE(system);
+    const auto block = system->allocate(100'000);
+    ASSERT_TRUE(block);
+    touch(block->data);
+    system->deallocate(*block);
+    EXPECT_DEATH(touch(block->data), kReport);
+    const auto again = system->allocate(100'000);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->data, block->data);
+    std::memset(again->data, 1, again->size);
+    system->deallocate(*again);
 }
 
 TEST(AnnotationAsan, TheEndOfAnAllocatorForbidsNothingToTheNext) {

@@ -3,12 +3,13 @@
 #include <ouro/base/memory_block.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 // Tells AddressSanitizer and Valgrind what an allocator of ours hands out, so that they find uses of memory
 // that is free in our eyes while the system sees one large mapping. In builds with neither, nothing is left
 // of these calls; kActive lets a caller skip what it would only compute for them.
 //
-// A pool is a range that an allocator cuts blocks from, named by the range's first address.
+// A pool is what an allocator cuts blocks from, named by an address that names no other pool.
 
 #if defined(__SANITIZE_ADDRESS__)
 #    define OURO_ADDRESS_SANITIZER 1
@@ -74,20 +75,31 @@ inline void permit_written([[maybe_unused]] MemoryBlock bytes) noexcept {
 #endif
 }
 
-// A pool begins; none of its bytes may be used. Only the `usable` part of it has memory by now.
-inline void pool_created([[maybe_unused]] MemoryBlock pool, [[maybe_unused]] std::size_t usable) noexcept {
+// How many bytes behind the first of a range there is a name for a pool: the first block of one pool may hold
+// another, and that one a third.
+[[nodiscard]] inline std::uint8_t pool_name_offset([[maybe_unused]] const std::byte* begin) noexcept {
+    std::uint8_t offset = 0;
 #if defined(OURO_VALGRIND)
-    VALGRIND_CREATE_MEMPOOL(pool.data, 0, 0);
+    while (VALGRIND_MEMPOOL_EXISTS(begin + offset))
+        ++offset;
 #endif
-    forbid({pool.data, usable});
+    return offset;
+}
+
+// A pool begins; none of its bytes may be used. Of what it will have, only `usable` has memory by now.
+inline void pool_created([[maybe_unused]] const void* pool, MemoryBlock usable) noexcept {
+#if defined(OURO_VALGRIND)
+    VALGRIND_CREATE_MEMPOOL(pool, 0, 0);
+#endif
+    forbid(usable);
 }
 
 // A pool ends; what had memory belongs to whoever it came from.
-inline void pool_destroyed([[maybe_unused]] MemoryBlock pool, [[maybe_unused]] std::size_t usable) noexcept {
+inline void pool_destroyed([[maybe_unused]] const void* pool, MemoryBlock usable) noexcept {
 #if defined(OURO_VALGRIND)
-    VALGRIND_DESTROY_MEMPOOL(pool.data);
+    VALGRIND_DESTROY_MEMPOOL(pool);
 #endif
-    permit_written({pool.data, usable});
+    permit_written(usable);
 }
 
 inline void allocated([[maybe_unused]] const void* pool, [[maybe_unused]] MemoryBlock block) noexcept {
@@ -109,7 +121,7 @@ inline void freed([[maybe_unused]] const void* pool, [[maybe_unused]] MemoryBloc
 #endif
 }
 
-// A block told by allocated() ends elsewhere now.
+// A block told by allocated() ends elsewhere now; it begins where it did.
 inline void resized([[maybe_unused]] const void* pool, [[maybe_unused]] MemoryBlock before,
                     [[maybe_unused]] MemoryBlock after) noexcept {
 #if defined(OURO_VALGRIND)
@@ -122,10 +134,19 @@ inline void resized([[maybe_unused]] const void* pool, [[maybe_unused]] MemoryBl
     }
 }
 
-// Everything in the part behind `kept` is free, whatever blocks it was.
-inline void freed_behind([[maybe_unused]] MemoryBlock kept, [[maybe_unused]] MemoryBlock part) noexcept {
+// A block told by allocated() lies elsewhere now: for those who copy and forbid by themselves.
+inline void moved([[maybe_unused]] const void* pool, [[maybe_unused]] MemoryBlock from,
+                  [[maybe_unused]] MemoryBlock to) noexcept {
 #if defined(OURO_VALGRIND)
-    VALGRIND_MEMPOOL_TRIM(kept.data, kept.data, kept.size);
+    VALGRIND_MEMPOOL_CHANGE(pool, from.data, to.data, to.size);
+#endif
+}
+
+// Of the pool's blocks only those in `kept` are left; `part` is what the others were in.
+inline void freed_outside([[maybe_unused]] const void* pool, [[maybe_unused]] MemoryBlock kept,
+                          MemoryBlock part) noexcept {
+#if defined(OURO_VALGRIND)
+    VALGRIND_MEMPOOL_TRIM(pool, kept.data, kept.size);
 #endif
     forbid(part);
 }
@@ -147,6 +168,14 @@ public:
     QuietScope(const QuietScope&) = delete;
     QuietScope& operator=(const QuietScope&) = delete;
 };
+
+// A value that was read from free memory counts as written, whoever wrote there.
+template <class Value>
+inline void trust([[maybe_unused]] const Value& value) noexcept {
+#if defined(OURO_VALGRIND)
+    (void)VALGRIND_MAKE_MEM_DEFINED(&value, sizeof(value));
+#endif
+}
 
 }  // namespace ouro::annotate
 

@@ -26,7 +26,7 @@ public:
             cursor_ = start + size;
             ++allocations_;
             const MemoryBlock block{reinterpret_cast<std::byte*>(start), size};
-            annotate::allocated(range_.whole().data, block);
+            annotate::allocated(range_.pool(), block);
             return block;
         }
         return take_slow(size, alignment);

@@ -55,7 +55,7 @@ public:
     [[nodiscard]] bool owns(const void* address) const noexcept override {
         return owner_of(address) != nullptr;
     }
-    // The least that all links promise.
+    // The least that all links promise; size classes of one link alone.
     [[nodiscard]] ResourceInfo info() const noexcept override;
     // The sums over the links, with what others do with them. The peak is therefore an upper bound: the links
     // need not have had theirs at the same time. Failures are those of the chain itself.

@@ -7,6 +7,7 @@
 #include <ouro/os/reservation.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ouro {
 
@@ -43,6 +44,8 @@ public:
     // From now on sanitizers know the range as a pool of which nothing is allocated: for owners that tell
     // them what they hand out.
     void tell_sanitizers() noexcept;
+    // What they know it by.
+    [[nodiscard]] const std::byte* pool() const noexcept { return whole_.data + pool_offset_; }
 
     // Makes at least the first `bytes` usable. capacity_exhausted beyond the whole; sealed; out_of_memory.
     Expected<void> grow(std::size_t bytes) noexcept;
@@ -63,6 +66,7 @@ private:
     std::size_t usable_bytes_ = 0;
     std::size_t step_bytes_ = 0;
     bool is_told_ = false;
+    std::uint8_t pool_offset_ = 0;
     BlockRegistration listing_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
@@ -78,7 +79,9 @@ public:
         if (check_allocation(size, alignment) == Status::ok && fits) [[likely]] {
             cursor_ = start + size;
             ++allocations_;
-            return MemoryBlock{reinterpret_cast<std::byte*>(start), size};
+            const MemoryBlock block{reinterpret_cast<std::byte*>(start), size};
+            annotate::permit(block);
+            return block;
         }
         return allocate_slow(size, alignment);
     }
@@ -140,8 +143,14 @@ private:
     }
     void cut_to(std::uintptr_t address) noexcept {
         note_peak();
+        if constexpr (annotate::kActive) forbid_from(address);
         cursor_ = address;
     }
+    // For sanitizers: what is in use of the current chunk from there on is free.
+    void forbid_from(std::uintptr_t address) const noexcept {
+        annotate::forbid({reinterpret_cast<std::byte*>(address), cursor_ - address});
+    }
+    void forbid_since(Marker marker) const noexcept;
     void note_peak() noexcept;
     [[nodiscard]] std::size_t held_bytes() const noexcept;
 

@@ -38,8 +38,9 @@ struct ResourceInfo {
     ThreadSafety thread_safety = ThreadSafety::single_thread;
     // False where deallocate alone gives nothing back: memory returns with a reset, a marker or the end.
     bool frees_blocks = true;
-    // The sizes that requests are rounded up to, ascending; empty where sizes have no such steps. Lives as
-    // long as the resource.
+    // The sizes that requests are rounded up to, ascending; a large alignment may ask for a larger one.
+    // Requests beyond the last are served in other ways, or not at all. Empty where sizes have no such steps.
+    // A decorator passes on those of the resource below. Lives as long as the resource stays where it is.
     std::span<const std::size_t> size_classes{};
 };
 
@@ -90,10 +91,15 @@ struct ResourceStats {
 // are given at both ends, so that no block needs a header. Failures are values; nothing throws, and no memory
 // comes from anywhere but the resource itself and those it was built on.
 //
-// Calls through the type of a strategy itself are direct and inline; through this type they are virtual, and
-// work across shared libraries and compilers that share the platform's C++ ABI. The order of the functions is
-// part of that ABI: append only. Those with a default stay inline: a first one defined in a source file would
-// tie the type information of whoever derives from this class to that file, which is compiled without any.
+// Calls through the type of a strategy itself are direct. The common paths of FrameAllocator, StackAllocator,
+// the pools, SmallObjectAllocator and Partition for one thread are inline too, and so are the allocations of
+// HugePageArena and those of small blocks by TlsfAllocator. SystemAllocator, the ends of a TwoEndedStack,
+// Partition for any thread, FallbackChain and TaggedAllocator are one call away.
+//
+// Through this type calls are virtual, and work across shared libraries and compilers that share the
+// platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a default stay
+// inline: a first one defined in a source file would tie the type information of whoever derives from this
+// class to that file, which is compiled without any.
 class MemoryResource {
 public:
     // At least `size` bytes at a multiple of `alignment`, unspecified; the block may be larger, and all of it

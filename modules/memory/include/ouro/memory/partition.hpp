@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
@@ -56,9 +57,8 @@ struct PartitionOptions {
 //   it. Until then it may be handed out twice. An address in the middle of a block is noticed when the block
 //   is a large one. check() finds both as long as they are in a cache.
 // - The caches of threads lie in spans of the partition, and so does what they tell each other about blocks
-// on
-//   the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes can
-//   reach all of it. The rest lies elsewhere.
+//   on the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes
+//   can reach all of it. The rest lies elsewhere.
 // - Memory that goes back is taken from behind its addresses, which then read zero and do not fault;
 //   committed_bytes are those of addresses that ever had memory.
 // - check() requires that nobody uses the partition meanwhile.
@@ -71,6 +71,7 @@ public:
 
     Partition(const Partition&) = delete;
     Partition& operator=(const Partition&) = delete;
+    ~Partition();
 
     // Beside what the contract says, fails with too_many_mappings where guards need them.
     [[nodiscard]] Expected<MemoryBlock> allocate(
@@ -155,6 +156,7 @@ private:
         spans_[offset / partition::kSpanBytes].set_taken(unit_of(offset));
         ++allocations_;
         add_live(partition::kClassBytes[index]);
+        annotate::allocated(this, {slot, partition::kClassBytes[index]});
         return {slot, partition::kClassBytes[index]};
     }
 
@@ -167,6 +169,7 @@ private:
         cache.slots[cache.count++] = block.data;
         ++frees_;
         live_bytes_ -= partition::kClassBytes[span.class_index];
+        annotate::freed(this, {block.data, partition::kClassBytes[span.class_index]});
     }
 
     // The unit in its span.

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace ouro {
 
@@ -83,7 +84,7 @@ public:
         const std::uint64_t state = state_;
         if ((state & kFullBit) != 0) [[unlikely]]
             return give_back_slow(block);
-        annotate::freed(range_.whole().data, {block, block_bytes_});
+        annotate::freed(range_.pool(), {block, block_bytes_});
         magazine_[count_of(state)] = block;
         state_ = state + 1;
     }
@@ -110,6 +111,8 @@ public:
     [[gnu::cold, gnu::noinline]] Status refuse(std::size_t size, std::size_t alignment) noexcept;
 
     [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
+    // For ResourceInfo.
+    [[nodiscard]] std::span<const std::size_t> size_classes() const noexcept { return {&block_bytes_, 1}; }
     [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
     [[nodiscard]] std::byte* begin() const noexcept { return begin_; }
     // Behind the last block that was ever used and not given back by trim() or reset() since.
@@ -177,7 +180,7 @@ private:
     [[nodiscard]] Expected<MemoryBlock> known_block(std::byte* data) const noexcept {
         // Spares the caller the question whether there is a block.
         if (data == nullptr) __builtin_unreachable();
-        annotate::allocated(range_.whole().data, {data, block_bytes_});
+        annotate::allocated(range_.pool(), {data, block_bytes_});
         return MemoryBlock{data, block_bytes_};
     }
     [[nodiscard]] std::size_t in_magazine() const noexcept { return count_of(state_); }

@@ -131,14 +131,19 @@ private:
         return detail::class_of_size(size < alignment ? alignment : size);
     }
 
-    // For sanitizers; nothing without them. A pool is known by its core, which does not move.
+    // For sanitizers; nothing without them. A pool is known by its core, which does not move; the first byte
+    // of that may be the first of another pool's block.
+    [[nodiscard]] static const std::byte* pool_of(const detail::HeapCore* core) noexcept {
+        return reinterpret_cast<const std::byte*>(core + 1) - 1;
+    }
     [[nodiscard]] MemoryBlock handed_out(std::byte* data, std::size_t size) const noexcept {
-        annotate::allocated(core_, {data, size});
+        annotate::allocated(pool_of(core_), {data, size});
         return {data, size};
     }
     void note_freed(MemoryBlock block, std::size_t alignment) const noexcept {
         if constexpr (annotate::kActive) {
-            if (!block.is_null()) annotate::freed(core_, {block.data, good_size(block.size, alignment)});
+            if (block.is_null()) return;
+            annotate::freed(pool_of(core_), {block.data, good_size(block.size, alignment)});
         }
     }
 

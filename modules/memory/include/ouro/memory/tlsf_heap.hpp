@@ -74,7 +74,9 @@ public:
     [[nodiscard]] static Expected<std::size_t> image_bytes_for(std::size_t size,
                                                                std::size_t alignment) noexcept;
 
-    // As MemoryResource::allocate; capacity_exhausted when no free block is large enough.
+    // As MemoryResource::allocate; capacity_exhausted when no free block is large enough, or when the only
+    // ones are hardly larger than asked and lie behind many that are not: the search is bounded, as the time
+    // of every call is.
     [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size,
                                                  std::size_t alignment = kDefaultAlignment) noexcept {
         if (size - 1 >= kMaxRequest || alignment > kUnit || !is_alignment(alignment)) [[unlikely]]
@@ -310,12 +312,15 @@ private:
     // owns the memory may have forbidden it to everybody else.
     OURO_LOOKS_INTO_FREE_MEMORY [[nodiscard]] std::uint32_t load(std::uint32_t unit,
                                                                  std::size_t word) const noexcept {
+        const annotate::QuietScope quiet;
         std::uint32_t value = 0;
         std::memcpy(&value, at(unit) + word, sizeof(value));
+        annotate::trust(value);
         return value;
     }
     OURO_LOOKS_INTO_FREE_MEMORY void store(std::uint32_t unit, std::size_t word,
                                            std::uint32_t value) noexcept {
+        const annotate::QuietScope quiet;
         std::memcpy(at(unit) + word, &value, sizeof(value));
     }
     [[nodiscard]] Tags& tags_of(std::uint32_t unit) const noexcept {

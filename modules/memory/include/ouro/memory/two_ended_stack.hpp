@@ -85,18 +85,28 @@ private:
         }
         [[nodiscard]] std::uintptr_t end() const noexcept { return begin() + whole.size; }
 
+        // What sanitizers know: each end is a pool of its own.
+        void tell_sanitizers() noexcept;
+        void forget_at_sanitizers() const noexcept;
+        [[nodiscard]] const std::byte* pool(StackEnd side) const noexcept {
+            return whole.data + pool_offset[static_cast<std::size_t>(side)];
+        }
+        [[nodiscard]] MemoryBlock between(std::uintptr_t first, std::uintptr_t last) const noexcept {
+            return {whole.data + (first - begin()), last - first};
+        }
+
         MemoryBlock whole;
         std::array<std::uintptr_t, 2> cursor{};
         std::array<std::uintptr_t, 2> limit{};
         std::size_t step_bytes = 0;
+        std::array<std::uint8_t, 2> pool_offset{};
         os::Reservation own;
         MemoryResource* upstream = nullptr;
         BlockRegistration listing;
     };
 
 public:
-    // One of the two stacks. Sizes are rounded up to kDefaultAlignment, so that neighbours touch. try_resize
-    // is not supported: at the back a block of another size starts elsewhere.
+    // One of the two stacks. Sizes are rounded up to kDefaultAlignment, so that neighbours touch.
     class End final : public MemoryResource {
     public:
         [[nodiscard]] Expected<MemoryBlock> allocate(
@@ -105,6 +115,11 @@ public:
         void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override;
         // Requires: the newest block of this end (assert), or null. At the back the bytes always move.
         [[nodiscard]] Expected<MemoryBlock> reallocate(
+            MemoryBlock block, std::size_t new_size,
+            std::size_t alignment = kDefaultAlignment) noexcept override;
+        // The newest block of the front ends elsewhere then. Any other, and every block of the back, where
+        // they begin at the free side, changes within its last kDefaultAlignment bytes only.
+        [[nodiscard]] Expected<MemoryBlock> try_resize(
             MemoryBlock block, std::size_t new_size,
             std::size_t alignment = kDefaultAlignment) noexcept override;
 
@@ -153,6 +168,10 @@ public:
         // The cursor as it was before the block.
         [[nodiscard]] std::uintptr_t cursor_before(MemoryBlock block, std::size_t alignment) const noexcept;
         void note_cursor(Place place, std::size_t size, std::uintptr_t before) const noexcept;
+        // Frees everything above that height.
+        void move_back_to(std::uintptr_t cursor) noexcept;
+        // For sanitizers: the newest block is another one now.
+        void annotate_moved(MemoryBlock from, MemoryBlock to, std::uintptr_t before) const noexcept;
         void note_peak() noexcept {
             if (used_bytes() > peak_bytes_) peak_bytes_ = used_bytes();
         }
