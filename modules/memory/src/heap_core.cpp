@@ -58,7 +58,8 @@ bool HeapCore::is_enough(std::size_t units) noexcept {
     return units > units_for(ThreadHeap::bytes_with(cache_shift_for(units)));
 }
 
-HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept
+HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes,
+                   std::size_t largest_small_bytes) noexcept
     : units_({.units = memory.units,
               .taken = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.taken_offset),
               .dirty = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.dirty_offset),
@@ -71,6 +72,7 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
+      slab_classes_(class_of_size(largest_small_bytes) + 1),
       cache_shift_(cache_shift_for(layout.units)),
       on_growth_(memory.on_growth),
       growth_context_(memory.growth_context) {}

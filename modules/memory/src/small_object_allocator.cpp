@@ -40,6 +40,7 @@ struct SmallObjectAllocator::Parts {
     const char* name = nullptr;
     Tag tag;
     std::size_t purge_threshold_bytes = 0;
+    std::size_t largest_small_bytes = detail::kLargestClassBytes;
     os::Reservation metadata;
     os::Reservation units;
     MemoryBlock region;
@@ -78,10 +79,12 @@ Expected<RegionPlan> plan_region(MemoryBlock region, std::size_t owner_bytes) no
 Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& options) noexcept {
     const std::size_t units = options.max_bytes / UnitMap::kUnitBytes;
     if (!HeapCore::is_enough(units)) return Status::bad_argument;
+    if (options.largest_small_bytes - 1 >= kLargestSmallBytes) return Status::out_of_range;
     Parts parts;
     parts.name = options.name;
     parts.tag = options.tag;
     parts.purge_threshold_bytes = options.purge_threshold_bytes;
+    parts.largest_small_bytes = options.largest_small_bytes;
     parts.layout = HeapCore::layout_for(units, os::page_size(), sizeof(Listing));
     auto metadata = os::Reservation::create({.bytes = parts.layout.bytes}, os::page_size());
     if (!metadata) return metadata.status();
@@ -135,7 +138,8 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexce
                  .committed_bytes = parts.memory.grows ? 0 : parts.memory.units.size});
     parts.memory.on_growth = Listing::update;
     parts.memory.growth_context = listing;
-    auto* const core = new (place) HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes);
+    auto* const core = new (place)
+        HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes, parts.largest_small_bytes);
     listing->core = core;
     annotate::pool_created({place, 0}, 0);
     const auto added = detail::add_live_core(*core);
@@ -207,7 +211,7 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std:
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::find_block(std::size_t size, std::size_t alignment) noexcept {
-    const unsigned size_class = detail::class_for(size, alignment);
+    const unsigned size_class = core_->class_for(size, alignment);
     if (size_class == detail::kClassCount) return core_->allocate_large(size, alignment, nullptr);
     return allocate_small(size_class);
 }
@@ -230,7 +234,7 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) 
 void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
     OURO_ASSERT(core_->units().owns(block.data), "not a block of this heap");
-    const unsigned size_class = detail::class_for(block.size, alignment);
+    const unsigned size_class = core_->class_for(block.size, alignment);
     if (size_class == detail::kClassCount) return core_->deallocate_large(block.data);
     OURO_ASSERT(is_of_class(block.data, size_class), "freed with a size or alignment that is not its own");
     for (;; detail::forget_heap(id_)) {
@@ -261,8 +265,8 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
     if (asked != Status::ok) return asked;
     OURO_ASSERT(owns(block.data), "not a block of this heap");
     if (new_size > block.size) note_allocation();
-    const unsigned before = detail::class_for(block.size, alignment);
-    if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
+    const unsigned before = core_->class_for(block.size, alignment);
+    if (before != core_->class_for(new_size, alignment)) return Status::capacity_exhausted;
     if (before != detail::kClassCount) return MemoryBlock{block.data, detail::kClassBytes[before]};
     const MemoryBlock whole{block.data, core_->large_size(block.data)};
     const MemoryBlock resized = core_->resize_large(block.data, new_size);
@@ -272,7 +276,9 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
 }
 
 bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {
-    return core_->units().owns(block) && core_->kind_of(block) == detail::kind_of_class(size_class);
+    const bool has_slabs = size_class < core_->slab_classes();
+    const UnitKind kind = has_slabs ? detail::kind_of_class(size_class) : UnitKind::large_head;
+    return core_->units().owns(block) && core_->kind_of(block) == kind;
 }
 
 bool SmallObjectAllocator::owns(const void* address) const noexcept {
