@@ -85,6 +85,11 @@ Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t
     return committed;
 }
 
+Expected<void> HeapCore::prewarm(std::size_t bytes) noexcept {
+    if (bytes == 0) return {};
+    return units_.prewarm(units_for(bytes));
+}
+
 void HeapCore::tell_growth(void* core) noexcept {
     const HeapCore& self = *static_cast<HeapCore*>(core);
     self.on_growth_(self.growth_context_);

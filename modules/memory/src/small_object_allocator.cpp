@@ -41,6 +41,7 @@ struct SmallObjectAllocator::Parts {
     Tag tag;
     std::size_t purge_threshold_bytes = 0;
     std::size_t largest_small_bytes = detail::kLargestClassBytes;
+    std::size_t prewarm_bytes = 0;
     os::Reservation metadata;
     os::Reservation units;
     MemoryBlock region;
@@ -85,6 +86,7 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& optio
     parts.tag = options.tag;
     parts.purge_threshold_bytes = options.purge_threshold_bytes;
     parts.largest_small_bytes = options.largest_small_bytes;
+    parts.prewarm_bytes = options.prewarm_bytes;
     parts.layout = HeapCore::layout_for(units, os::page_size(), sizeof(Listing));
     auto metadata = os::Reservation::create({.bytes = parts.layout.bytes}, os::page_size());
     if (!metadata) return metadata.status();
@@ -143,9 +145,14 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexce
     listing->core = core;
     annotate::pool_created({place, 0}, 0);
     const auto added = detail::add_live_core(*core);
-    if (added) return SmallObjectAllocator(std::move(parts));
-    std::destroy_at(listing);
-    return added.status();
+    if (!added) {
+        std::destroy_at(listing);
+        return added.status();
+    }
+    const std::size_t prewarm_bytes = parts.prewarm_bytes;
+    SmallObjectAllocator heap(std::move(parts));
+    if (const auto warm = core->prewarm(prewarm_bytes); !warm) return warm.status();
+    return heap;
 }
 
 SmallObjectAllocator::Listing& SmallObjectAllocator::listing() const noexcept {

@@ -41,6 +41,9 @@ public:
         std::size_t max_objects = std::size_t{1} << 20;
         std::size_t initial_objects = 0;
         double growth_factor = 2.0;
+        // As PoolOptions say, of the objects; generations stay where they are.
+        double shrink_threshold = 0.0;
+        std::size_t prewarm_bytes = 0;
     };
 
     // On reserved addresses of its own. Fails as PoolAllocator::create, and with out_of_range for more
@@ -225,7 +228,9 @@ private:
                                  .alignment = kAlignment,
                                  .initial_blocks = options.initial_objects,
                                  .max_blocks = options.max_objects,
-                                 .growth_factor = options.growth_factor};
+                                 .growth_factor = options.growth_factor,
+                                 .shrink_threshold = options.shrink_threshold,
+                                 .prewarm_bytes = options.prewarm_bytes};
         auto core = upstream == nullptr ? PoolCore::reserve(blocks) : PoolCore::borrow(*upstream, blocks);
         if (!core) return core.status();
         const auto bytes = checked_multiply(options.max_objects, sizeof(Generation));

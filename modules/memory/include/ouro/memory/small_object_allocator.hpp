@@ -35,6 +35,9 @@ public:
         // units of 64 KiB each. From 1 to kLargestSmallBytes. Less keeps rare large blocks from making slabs
         // and caches of their own; it costs nothing where blocks are small.
         std::size_t largest_small_bytes = detail::kLargestClassBytes;
+        // So much, in whole units, is in memory from the beginning, ready to be written without a fault. What
+        // was used and freed since may go back, as all free memory.
+        std::size_t prewarm_bytes = 0;
     };
 
     // The largest size class there is.
@@ -42,7 +45,8 @@ public:
 
     // On reserved addresses of its own. Fails as os::reserve and os::commit do, as os::add_fork_hooks does
     // for the first of the process, with bad_argument when max_bytes has no room for a small block, or with
-    // out_of_range for a largest_small_bytes that is none.
+    // out_of_range for a largest_small_bytes that is none. With memory to prewarm also as os::prefault does,
+    // with sealed, or with capacity_exhausted beyond max_bytes.
     [[nodiscard]] static Expected<SmallObjectAllocator> create(const Options& options) noexcept;
     // In one block of another resource, which must live longer: no other memory is ever used.
     [[nodiscard]] static Expected<SmallObjectAllocator> create_on(MemoryResource& upstream, std::size_t bytes,

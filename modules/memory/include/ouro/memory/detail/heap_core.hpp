@@ -135,6 +135,9 @@ public:
         // Heaps of threads that were at work, or that cannot be reached on this platform.
         std::size_t skipped_heaps = 0;
     };
+    // Makes so many bytes of units usable and brings them into memory. Fails as UnitMap::prewarm does.
+    [[nodiscard]] Expected<void> prewarm(std::size_t bytes) noexcept;
+
     // Sends home what all threads keep, and returns the memory of free units. From any thread; one at a time,
     // and whoever comes meanwhile purges nothing.
     Purged purge() noexcept;
