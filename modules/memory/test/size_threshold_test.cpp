@@ -94,7 +94,7 @@ TEST(SizeThreshold, RandomSizesComeBackWithAnySizeThatTheyMayHave) {
         std::vector<Block> blocks;
         for (unsigned step = 0; step < 20'000; ++step) {
             if (blocks.size() < 300 && random.below(2) == 0) {
-                const std::size_t asked = 1 + random.below(std::uint64_t{1} << (1 + random.below(17)));
+                const std::size_t asked = 1 + random.below(std::uint32_t{1} << (1 + random.below(17)));
                 const auto block = heap.allocate(asked);
                 ASSERT_TRUE(block);
                 const auto stamp = static_cast<std::byte>(random.below(256));
