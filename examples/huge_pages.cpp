@@ -6,7 +6,8 @@
 
 int main() {
     constexpr std::size_t kBytes = std::size_t{16} << 20;
-    auto arena = ouro::HugePageArena::create({.max_bytes = 2 * kBytes});
+    auto arena =
+        ouro::HugePageArena::create({.max_bytes = 2 * kBytes, .pages = ouro::os::PageKind::reserved});
     if (!arena) return 1;
     const auto table = arena->allocate(kBytes, 64);
     if (!table) {

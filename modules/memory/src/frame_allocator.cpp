@@ -1,5 +1,6 @@
 #include <ouro/memory/frame_allocator.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace ouro {
@@ -10,18 +11,21 @@ Expected<FrameAllocator> FrameAllocator::create(const Options& options) noexcept
                                         .name = options.name,
                                         .tag = options.tag});
     if (!range) return range.status();
-    return FrameAllocator(BumpRange(*std::move(range)), options.name, options.decay_resets);
+    if (const auto warm = range->prewarm(0, options.prewarm_bytes); !warm) return warm.status();
+    return FrameAllocator(BumpRange(*std::move(range)), options.name, options.decay_resets,
+                          options.prewarm_bytes);
 }
 
 Expected<FrameAllocator> FrameAllocator::create_on(MemoryResource& upstream, std::size_t bytes,
                                                    const char* name, Tag tag) noexcept {
     auto range = GrowingRange::borrow(upstream, bytes, name, tag);
     if (!range) return range.status();
-    return FrameAllocator(BumpRange(*std::move(range)), name, 0);
+    return FrameAllocator(BumpRange(*std::move(range)), name, 0, 0);
 }
 
-FrameAllocator::FrameAllocator(BumpRange range, const char* name, std::uint32_t decay_resets) noexcept
-    : range_(std::move(range)), name_(name), decay_resets_(decay_resets) {}
+FrameAllocator::FrameAllocator(BumpRange range, const char* name, std::uint32_t decay_resets,
+                               std::size_t kept_bytes) noexcept
+    : range_(std::move(range)), name_(name), decay_resets_(decay_resets), kept_bytes_(kept_bytes) {}
 
 Expected<MemoryBlock> FrameAllocator::reallocate(MemoryBlock block, std::size_t new_size,
                                                  std::size_t alignment) noexcept {
@@ -55,7 +59,7 @@ void FrameAllocator::free_since(ResourceMark mark) noexcept {
 // Keeps what the busiest of the recent frames used, and half as much again: frames rarely repeat to the byte.
 void FrameAllocator::decay() noexcept {
     const std::size_t wanted = range_.recent_peak_bytes();
-    range_.shrink(wanted + wanted / 2);
+    range_.shrink(std::max(wanted + wanted / 2, kept_bytes_));
     range_.forget_recent_peak();
     resets_since_decay_ = 0;
 }

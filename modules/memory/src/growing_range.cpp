@@ -89,6 +89,17 @@ Expected<void> GrowingRange::grow(std::size_t bytes) noexcept {
     return {};
 }
 
+Expected<void> GrowingRange::prewarm(std::size_t offset, std::size_t bytes) noexcept {
+    if (bytes == 0) return {};
+    const auto end = checked_add(offset, bytes);
+    if (!end) return Status::capacity_exhausted;
+    const auto grown = grow(*end);
+    if (!grown) return grown;
+    const std::size_t first = align_down(offset, os::page_size());
+    const std::size_t behind = std::min(align_up(*end, os::page_size()), usable_bytes_);
+    return os::prefault({whole_.data + first, behind - first});
+}
+
 void GrowingRange::shrink(std::size_t bytes) noexcept {
     // Under a seal what is given back could not be had again.
     if (upstream_ != nullptr || bytes >= usable_bytes_ || is_sealed()) return;

@@ -58,7 +58,8 @@ bool HeapCore::is_enough(std::size_t units) noexcept {
     return units > units_for(ThreadHeap::bytes_with(cache_shift_for(units)));
 }
 
-HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept
+HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes,
+                   std::size_t largest_small_bytes) noexcept
     : units_({.units = memory.units,
               .taken = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.taken_offset),
               .dirty = reinterpret_cast<UnitMap::Word*>(memory.metadata.data + layout.dirty_offset),
@@ -72,6 +73,7 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
       name_(memory.name),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
+      slab_classes_(class_of_size(largest_small_bytes) + 1),
       cache_shift_(cache_shift_for(layout.units)),
       on_growth_(memory.on_growth),
       growth_context_(memory.growth_context) {}
@@ -82,6 +84,11 @@ Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t
     if (committed) committed = commit_pages_of(self.bitmaps_ + first, self.bitmaps_ + end);
     if (committed) committed = os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
     return committed;
+}
+
+Expected<void> HeapCore::prewarm(std::size_t bytes) noexcept {
+    if (bytes == 0) return {};
+    return units_.prewarm(units_for(bytes));
 }
 
 void HeapCore::tell_growth(void* core) noexcept {

@@ -56,6 +56,9 @@ constexpr std::array kSettings = {
     make_number<&MemoryConfig::purge_threshold_bytes>(
         "purge_threshold_bytes", "free memory that the heap keeps beyond what is or was lately in use",
         "a size from 0 to 64G", Kind::bytes, 0, std::min<std::uint64_t>(64 * 1024 * kMebi, kMostBytes)),
+    make_number<&MemoryConfig::largest_small_bytes>(
+        "largest_small_bytes", "up to this blocks come from size classes, above they take units of 64K",
+        "a size from 1K to 64K", Kind::bytes, kKibi, 64 * kKibi),
     make_number<&MemoryConfig::system_cache_bytes>("system_cache_bytes",
                                                    "free ranges kept for large requests",
                                                    "a size from 0 to 1G", Kind::bytes, 0, 1024 * kMebi),

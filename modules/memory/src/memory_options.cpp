@@ -6,6 +6,7 @@ SmallObjectAllocator::Options small_object_options(const MemoryConfig& config) n
     SmallObjectAllocator::Options options;
     options.max_bytes = config.heap_max_bytes;
     options.purge_threshold_bytes = config.purge_threshold_bytes;
+    options.largest_small_bytes = config.largest_small_bytes;
     return options;
 }
 

@@ -43,6 +43,7 @@ Expected<PoolCore> PoolCore::reserve(const PoolOptions& options) noexcept {
     auto range = GrowingRange::reserve(
         {.max_bytes = *bytes, .step_bytes = kLeastGrowthBytes, .name = wanted->name, .tag = wanted->tag});
     if (!range) return range.status();
+    if (const auto warm = range->prewarm(0, wanted->prewarm_bytes); !warm) return warm.status();
     PoolCore core(*std::move(range), *wanted);
     const auto committed = core.range_.grow(core.bytes_with(core.initial_blocks_));
     if (!committed) return committed.status();

@@ -42,6 +42,8 @@ struct SmallObjectAllocator::Parts {
     const char* name = nullptr;
     Tag tag;
     std::size_t purge_threshold_bytes = 0;
+    std::size_t largest_small_bytes = detail::kLargestClassBytes;
+    std::size_t prewarm_bytes = 0;
     os::Reservation metadata;
     os::Reservation units;
     MemoryBlock region;
@@ -80,10 +82,13 @@ Expected<RegionPlan> plan_region(MemoryBlock region, std::size_t owner_bytes) no
 Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& options) noexcept {
     const std::size_t units = options.max_bytes / UnitMap::kUnitBytes;
     if (!HeapCore::is_enough(units)) return Status::bad_argument;
+    if (options.largest_small_bytes - 1 >= kLargestSmallBytes) return Status::out_of_range;
     Parts parts;
     parts.name = options.name;
     parts.tag = options.tag;
     parts.purge_threshold_bytes = options.purge_threshold_bytes;
+    parts.largest_small_bytes = options.largest_small_bytes;
+    parts.prewarm_bytes = options.prewarm_bytes;
     parts.layout = HeapCore::layout_for(units, os::page_size(), sizeof(Listing));
     auto metadata = os::Reservation::create({.bytes = parts.layout.bytes}, os::page_size());
     if (!metadata) return metadata.status();
@@ -138,14 +143,20 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexce
     parts.memory.name = parts.name;
     parts.memory.on_growth = Listing::update;
     parts.memory.growth_context = listing;
-    auto* const core = new (place) HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes);
+    auto* const core = new (place)
+        HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes, parts.largest_small_bytes);
     listing->core = core;
     // Memory that comes later is told block by block.
     annotate::pool_created(pool_of(core), parts.memory.grows ? MemoryBlock{} : core->units().units());
     const auto added = detail::add_live_core(*core);
-    if (added) return SmallObjectAllocator(std::move(parts));
-    std::destroy_at(listing);
-    return added.status();
+    if (!added) {
+        std::destroy_at(listing);
+        return added.status();
+    }
+    const std::size_t prewarm_bytes = parts.prewarm_bytes;
+    SmallObjectAllocator heap(std::move(parts));
+    if (const auto warm = core->prewarm(prewarm_bytes); !warm) return warm.status();
+    return heap;
 }
 
 SmallObjectAllocator::Listing& SmallObjectAllocator::listing() const noexcept {
@@ -211,7 +222,7 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std:
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::find_block(std::size_t size, std::size_t alignment) noexcept {
-    const unsigned size_class = detail::class_for(size, alignment);
+    const unsigned size_class = core_->class_for(size, alignment);
     if (size_class == detail::kClassCount) return core_->allocate_large(size, alignment, nullptr);
     return allocate_small(size_class);
 }
@@ -234,7 +245,7 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) 
 void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
     OURO_BLOCK_ASSERT(core_->units().owns(block.data), "not a block of this heap", *this, block.data);
-    const unsigned size_class = detail::class_for(block.size, alignment);
+    const unsigned size_class = core_->class_for(block.size, alignment);
     if (size_class == detail::kClassCount) return core_->deallocate_large(block.data);
     OURO_BLOCK_ASSERT(is_of_class(block.data, size_class),
                       "freed with a size or alignment that is not its own", *this, block.data);
@@ -266,12 +277,12 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
     if (asked != Status::ok) return asked;
     OURO_BLOCK_ASSERT(owns(block.data), "not a block of this heap", *this, block.data);
     if (new_size > block.size) note_allocation();
-    const unsigned before = detail::class_for(block.size, alignment);
-    if (before != detail::class_for(new_size, alignment)) return Status::capacity_exhausted;
+    const unsigned before = core_->class_for(block.size, alignment);
+    if (before != core_->class_for(new_size, alignment)) return Status::capacity_exhausted;
     if (before != detail::kClassCount) return MemoryBlock{block.data, detail::kClassBytes[before]};
     const MemoryBlock whole{block.data, core_->large_size(block.data)};
     // Sanitizers hear of the rest before another thread can have it.
-    const MemoryBlock rounded{block.data, good_size(new_size, alignment)};
+    const MemoryBlock rounded{block.data, good_size(new_size, alignment, largest_small_bytes())};
     if (rounded.size < whole.size) annotate::resized(pool_of(core_), whole, rounded);
     const MemoryBlock resized = core_->resize_large(block.data, new_size);
     if (resized.is_null()) return Status::capacity_exhausted;
@@ -280,7 +291,8 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
 }
 
 bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {
-    return core_->is_block(size_class, block);
+    if (size_class < core_->slab_classes()) return core_->is_block(size_class, block);
+    return core_->units().owns(block) && core_->kind_of(block) == UnitKind::large_head;
 }
 
 bool SmallObjectAllocator::owns(const void* address) const noexcept {

@@ -12,6 +12,7 @@ Expected<StackAllocator> StackAllocator::create(const Options& options) noexcept
                                         .name = options.name,
                                         .tag = options.tag});
     if (!range) return range.status();
+    if (const auto warm = range->prewarm(0, options.prewarm_bytes); !warm) return warm.status();
     return StackAllocator(BumpRange(*std::move(range)), options.name);
 }
 

@@ -32,7 +32,8 @@ ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shif
     for (unsigned index = 0; index < kParcels; ++index)
         (new (parcels() + index) Parcel)->is_taken.store(false, std::memory_order_relaxed);
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
-        limits_[size_class] = std::min(kFirstLimit, capacity(size_class));
+        const bool has_slabs = size_class < core.slab_classes();
+        limits_[size_class] = has_slabs ? std::min(kFirstLimit, capacity(size_class)) : 0;
         bins_[size_class].slabs = nullptr;
         bins_[size_class].top.store(slots(size_class), std::memory_order_relaxed);
         set_bounds(size_class);

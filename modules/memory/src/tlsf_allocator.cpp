@@ -21,6 +21,7 @@ Expected<TlsfAllocator> TlsfAllocator::create(const Options& options) noexcept {
     const std::size_t control = TlsfHeap::control_bytes(whole.size);
     if (control > whole.size) return Status::out_of_range;
     if (const auto grown = made.range_.grow(control); !grown) return grown.status();
+    if (const auto warm = made.range_.prewarm(control, options.prewarm_bytes); !warm) return warm.status();
     const Status adopted = made.adopt(whole, made.range_.usable_bytes(), Origin::own_range);
     if (adopted != Status::ok) return adopted;
     return made;

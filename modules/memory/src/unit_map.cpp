@@ -207,6 +207,19 @@ bool UnitMap::should_retry(Search& search, std::uint64_t patience_ns) noexcept {
     }
 }
 
+Expected<void> UnitMap::prewarm(std::size_t count) noexcept {
+    const auto run = take(count);
+    if (!run) return run.status();
+    // Nothing is written, so that they need not become dirty.
+    const auto filled = os::prefault({address_of(run->first), count * kUnitBytes});
+    if (run->reads_zero) {
+        unclaim(run->first, count);
+    } else {
+        give_back(run->first, count);
+    }
+    return filled;
+}
+
 std::size_t UnitMap::purge() noexcept {
     if (growth_.make_usable == nullptr || is_sealed()) return 0;
     purges_.fetch_add(1, std::memory_order_relaxed);

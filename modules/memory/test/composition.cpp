@@ -43,7 +43,8 @@ PartPointer build_fallback(const Site& site) {
 // Most of it in one chunk, so that a small block at first does not split what a large one needs later.
 PartPointer build_huge(const Site& site) {
     if (!site.upstreams.empty()) return build_usual<HugePageArena>(site);
-    return hold(HugePageArena::create({.max_bytes = site.bytes, .initial_bytes = site.bytes / 4 * 3}));
+    return hold(HugePageArena::create(
+        {.max_bytes = site.bytes, .initial_bytes = site.bytes / 4 * 3, .pages = os::PageKind::reserved}));
 }
 
 PartPointer build_system(const Site& site) {

@@ -29,6 +29,7 @@ TEST(MemoryConfig, ReadsEveryKey) {
     MemoryConfig config;
     ASSERT_TRUE(
         parse_config("heap_max_bytes=1024M, purge_threshold_bytes=2m;system_cache_bytes=8M\n"
+                     "largest_small_bytes=16K "
                      "# half of what the machine has\n"
                      "budget_bytes=2G numa=local\tguard_sampling=5000 # rarely\r\n"
                      "huge_pages=reserved",
@@ -36,6 +37,7 @@ TEST(MemoryConfig, ReadsEveryKey) {
     EXPECT_EQ(config.heap_max_bytes, std::size_t{1} << 30);
     EXPECT_EQ(config.purge_threshold_bytes, std::size_t{2} << 20);
     EXPECT_EQ(config.system_cache_bytes, std::size_t{8} << 20);
+    EXPECT_EQ(config.largest_small_bytes, std::size_t{16} << 10);
     EXPECT_EQ(config.budget_bytes, std::size_t{2} << 30);
     EXPECT_EQ(config.numa, NumaPolicy::local);
     EXPECT_EQ(config.guard_sampling, 5000U);
@@ -72,6 +74,10 @@ TEST(MemoryConfig, MistakesAreNamedAndChangeNothing) {
          "system_cache_bytes cannot be '99999999999999999999999'; it must be a size from 0 to 1G"},
         {"purge_threshold_bytes=99999999999999999G", Status::out_of_range,
          "purge_threshold_bytes cannot be '99999999999999999G'; it must be a size from 0 to 64G"},
+        {"largest_small_bytes=65K", Status::out_of_range,
+         "largest_small_bytes cannot be '65K'; it must be a size from 1K to 64K"},
+        {"largest_small_bytes=0", Status::out_of_range,
+         "largest_small_bytes cannot be '0'; it must be a size from 1K to 64K"},
         {"budget_bytes=100", Status::out_of_range, "budget_bytes must be 0, or a size from 1M"},
         {"budget_bytes=1M system_cache_bytes=2M", Status::out_of_range,
          "system_cache_bytes must be at most budget_bytes"},
@@ -94,7 +100,7 @@ TEST(MemoryConfig, AnUnknownKeyIsToldTheKnownOnes) {
     EXPECT_EQ(parse_config("small_limit=1", config, &problem).status(), Status::not_found);
     EXPECT_EQ(text_of(problem),
               "there is no setting 'small_limit'; there are heap_max_bytes, purge_threshold_bytes, "
-              "system_cache_bytes, budget_bytes, numa, guard_sampling, huge_pages");
+              "largest_small_bytes, system_cache_bytes, budget_bytes, numa, guard_sampling, huge_pages");
     EXPECT_EQ(parse_config("=1", config).status(), Status::not_found);
 }
 

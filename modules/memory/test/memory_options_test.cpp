@@ -20,7 +20,10 @@ TEST(MemoryOptions, TheDefaultsAreThoseOfTheStrategies) {
     EXPECT_EQ(small_object_options(config).max_bytes, SmallObjectAllocator::Options{}.max_bytes);
     EXPECT_EQ(small_object_options(config).purge_threshold_bytes,
               SmallObjectAllocator::Options{}.purge_threshold_bytes);
+    EXPECT_EQ(small_object_options(config).largest_small_bytes,
+              SmallObjectAllocator::Options{}.largest_small_bytes);
     EXPECT_EQ(system_options(config).cache_bytes, SystemAllocator::Options{}.cache_bytes);
+    EXPECT_EQ(huge_page_options(config).pages, HugePageArena::Options{}.pages);
     EXPECT_EQ(tagged_options(config).budget_bytes, TaggedAllocator::kNoBudget);
 }
 
@@ -29,6 +32,28 @@ TEST(MemoryOptions, TheHeapHasItsBound) {
     ASSERT_TRUE(heap);
     EXPECT_FALSE(heap->allocate(std::size_t{4} << 20));
     EXPECT_TRUE(heap->allocate(1000));
+}
+
+TEST(MemoryOptions, TheSizeClassesEndWhereTheyWereTold) {
+    auto heap = SmallObjectAllocator::create(small_object_options(read("largest_small_bytes=2K")));
+    ASSERT_TRUE(heap);
+    const auto small = heap->allocate(2000);
+    const auto large = heap->allocate(2049);
+    ASSERT_TRUE(small && large);
+    EXPECT_EQ(small->size, 2048U);
+    EXPECT_EQ(large->size, 65536U);
+    heap->deallocate(*small);
+    heap->deallocate(*large);
+}
+
+// Without the option nothing takes reserved pages that others were promised, nor asks for any huge ones.
+TEST(MemoryOptions, TheBuildDecidesWhetherArenasAskForHugePages) {
+    const auto asked = OURO_HUGE_PAGES ? os::PageKind::transparent : os::PageKind::normal;
+    EXPECT_EQ(HugePageArena::Options{}.pages, asked);
+    auto arena = HugePageArena::create({.max_bytes = std::size_t{2} << 20});
+    ASSERT_TRUE(arena && arena->allocate(1000));
+    EXPECT_EQ(arena->report().asked, asked);
+    EXPECT_EQ(arena->report().reserved_bytes, 0U);
 }
 
 TEST(MemoryOptions, TheSystemKeepsAsMuchAsItMay) {

@@ -277,4 +277,57 @@ TEST(Pool, RandomCallsAgreeWithAModel) {
     }
 }
 
+TEST(Pool, ObjectsLieAtMultiplesOfWhatWasAskedFor) {
+    auto pool = Pool<int, Handle<int>, 64>::create({.max_objects = 1000});
+    ASSERT_TRUE(pool);
+    const int* last = nullptr;
+    for (int i = 0; i < 100; ++i) {
+        const auto made = pool->make(i);
+        ASSERT_TRUE(made);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*made) % 64, 0U);
+        if (last != nullptr) {
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*made) - reinterpret_cast<std::uintptr_t>(last), 64U);
+        }
+        last = *made;
+    }
+    int expected = 0;
+    for (const int value : *pool)
+        EXPECT_EQ(value, expected++);
+    EXPECT_EQ(expected, 100);
+    EXPECT_EQ(pool->check(), Status::ok);
+}
+
+TEST(Pool, AnAlignmentBeyondAPageHoldsOnMemoryOfOthersToo) {
+    auto frame = ouro::FrameAllocator::create({.max_bytes = std::size_t{1} << 20});
+    ASSERT_TRUE(frame && frame->allocate(100));
+    auto pool = Pool<int, Handle<int>, 8192>::create_on(*frame, {.max_objects = 20});
+    ASSERT_TRUE(pool);
+    for (int i = 0; i < 20; ++i) {
+        const auto made = pool->make(i);
+        ASSERT_TRUE(made);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*made) % 8192, 0U);
+    }
+}
+
+TEST(Pool, BelowTheThresholdItShrinksByItself) {
+    for (const double threshold : {0.0, 0.25}) {
+        auto pool =
+            Pool<std::uint64_t>::create({.max_objects = std::size_t{1} << 20, .shrink_threshold = threshold});
+        ASSERT_TRUE(pool);
+        std::vector<Handle<std::uint64_t>> handles;
+        for (std::uint64_t i = 0; i < 500'000; ++i)
+            handles.push_back(*pool->emplace(i));
+        const std::size_t committed = pool->stats().committed_bytes;
+        while (handles.size() > 1000) {
+            ASSERT_EQ(pool->destroy(handles.back()), Status::ok);
+            handles.pop_back();
+        }
+        EXPECT_EQ(pool->stats().committed_bytes < committed, threshold != 0.0);
+        EXPECT_EQ(pool->pool_stats().shrinks != 0, threshold != 0.0);
+        for (std::size_t i = 0; i < handles.size(); ++i)
+            ASSERT_EQ(*pool->get(handles[i]), i);
+        EXPECT_EQ(pool->check(), Status::ok);
+    }
+}
+
 }  // namespace

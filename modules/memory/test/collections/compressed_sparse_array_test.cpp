@@ -140,4 +140,125 @@ TEST(CompressedSparseArray, WithoutMemoryARawChunkGivesItsPlace) {
     EXPECT_EQ(array->check(), Status::ok);
 }
 
+static_assert(std::forward_iterator<Numbers::Iterator>);
+static_assert(std::forward_iterator<Numbers::WritableIterator>);
+
+TEST(CompressedSparseArray, AWalkGivesEveryElementOnce) {
+    StrictResource heap;
+    auto array = CompressedSparseArray<Record, 64>::create(heap, {.max_raw_chunks = 2});
+    ASSERT_TRUE(array);
+    EXPECT_EQ(array->begin(), array->end());
+    const std::uint32_t indices[] = {0, 1, 63, 64, 5000, 5001, 1'000'000, 0xFFFF'FFFF};
+    for (const std::uint32_t index : indices)
+        ASSERT_EQ(array->set(index, Record(index)), Status::ok);
+    ASSERT_TRUE(array->compress_all());
+    for (int round = 0; round < 2; ++round) {
+        std::size_t met = 0;
+        for (const auto [index, value] : *array) {
+            ASSERT_LT(met, std::size(indices));
+            EXPECT_EQ(index, indices[met++]);
+            EXPECT_EQ(value, Record(index));
+        }
+        EXPECT_EQ(met, std::size(indices));
+        EXPECT_EQ(array->walk_status(), Status::ok);
+        EXPECT_LE(array->stats().raw_chunks, 2U);
+    }
+    // The same twice over, from a copy of where a walk stood.
+    auto place = array->begin();
+    const auto before = place++;
+    EXPECT_EQ((*before).index, 0U);
+    EXPECT_EQ((*place).value, Record(1));
+}
+
+TEST(CompressedSparseArray, AWalkMayWrite) {
+    StrictResource heap;
+    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    ASSERT_TRUE(array);
+    for (std::uint32_t index = 0; index < 1000; index += 3)
+        ASSERT_EQ(array->set(index, index), Status::ok);
+    ASSERT_TRUE(array->compress_all());
+    for (auto [index, value] : array->writable())
+        value = index + 7;
+    EXPECT_EQ(array->walk_status(), Status::ok);
+    ASSERT_TRUE(array->compress_all());
+    std::size_t met = 0;
+    for (const auto [index, value] : *array) {
+        EXPECT_EQ(value, index + 7);
+        ++met;
+    }
+    EXPECT_EQ(met, array->size());
+    EXPECT_EQ(array->check(), Status::ok);
+}
+
+// Reading alone changes nothing, so that nothing must be packed again.
+TEST(CompressedSparseArray, AWalkThatReadsLeavesPackedBytesAsTheyAre) {
+    StrictResource heap;
+    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    ASSERT_TRUE(array);
+    for (std::uint32_t index = 0; index < 1000; ++index)
+        ASSERT_EQ(array->set(index, index), Status::ok);
+    ASSERT_TRUE(array->compress_all());
+    const std::uint64_t packings = array->stats().packings;
+    std::uint64_t sum = 0;
+    for (const auto [index, value] : *array)
+        sum += value;
+    EXPECT_EQ(sum, 499'500U);
+    ASSERT_TRUE(array->compress_all());
+    EXPECT_EQ(array->stats().packings, packings);
+}
+
+TEST(CompressedSparseArray, ElementsComeAndGoDuringAWalk) {
+    StrictResource heap;
+    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    ASSERT_TRUE(array);
+    for (std::uint32_t index = 0; index < 1000; ++index)
+        ASSERT_EQ(array->set(index, index), Status::ok);
+    std::size_t met = 0;
+    for (const auto [index, value] : *array) {
+        ASSERT_EQ(array->erase(index), Status::ok);
+        // Another chunk takes the only place there is.
+        ASSERT_TRUE(index >= 900 || array->get(999 - index % 50));
+        if (index % 2 == 0 && index < 998) {
+            ASSERT_EQ(array->erase(index + 1), Status::ok);
+        }
+        if (index == 998) {
+            ASSERT_EQ(array->set(5000, 5000), Status::ok);
+        }
+        EXPECT_EQ(value, index);
+        ++met;
+    }
+    // The even ones, the last odd one and the new one.
+    EXPECT_EQ(met, 502U);
+    EXPECT_TRUE(array->empty());
+    EXPECT_EQ(array->check(), Status::ok);
+}
+
+TEST(CompressedSparseArray, AWalkThatCannotGoOnSaysSo) {
+    StrictResource heap;
+    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    ASSERT_TRUE(array);
+    for (std::uint32_t index = 0; index < 1000; ++index)
+        ASSERT_EQ(array->set(index, index), Status::ok);
+    ASSERT_TRUE(array->compress_all());
+    // A chunk that was written must be packed before the next gets its place, and nothing can be packed.
+    heap.fail_calls(0);
+    std::uint32_t met = 0;
+    for (auto [index, value] : array->writable()) {
+        value += 1;
+        ++met;
+    }
+    EXPECT_GT(met, 0U);
+    EXPECT_LT(met, 1000U);
+    EXPECT_EQ(array->walk_status(), Status::out_of_memory);
+    heap.stop_failing();
+    std::uint32_t again = 0;
+    for (const auto [index, value] : *array) {
+        EXPECT_EQ(value, index < met ? index + 1 : index);
+        ++again;
+    }
+    EXPECT_EQ(again, 1000U);
+    EXPECT_EQ(array->walk_status(), Status::ok);
+    EXPECT_EQ(array->check(), Status::ok);
+}
+
 }  // namespace

@@ -23,7 +23,8 @@ TEST(HugePageFailure, EveryFailureIsAStatusOrADowngrade) {
                               OsCall::scan_pagemap, OsCall::open_file, OsCall::read_file}) {
         for (std::uint64_t nth = 1;; ++nth) {
             SCOPED_TRACE(std::string(inject::name_of(call)) + " " + std::to_string(nth));
-            auto arena = HugePageArena::create({.max_bytes = 4 * kChunk, .chunk_bytes = kChunk});
+            auto arena = HugePageArena::create(
+                {.max_bytes = 4 * kChunk, .chunk_bytes = kChunk, .pages = os::PageKind::reserved});
             ASSERT_TRUE(arena);
             inject::fail_nth(call, nth, ENOMEM);
             const auto block = arena->allocate(1000);
@@ -41,7 +42,8 @@ TEST(HugePageFailure, EveryFailureIsAStatusOrADowngrade) {
 }
 
 TEST(HugePageFailure, WhatTheSystemDoesNotTakeBackIsKept) {
-    auto arena = HugePageArena::create({.max_bytes = 4 * kChunk, .chunk_bytes = kChunk});
+    auto arena = HugePageArena::create(
+        {.max_bytes = 4 * kChunk, .chunk_bytes = kChunk, .pages = os::PageKind::reserved});
     ASSERT_TRUE(arena);
     for (int i = 0; i < 3; ++i)
         ASSERT_TRUE(arena->allocate(kChunk));

@@ -29,6 +29,9 @@ public:
         // After this many resets, memory beyond the highest use within them goes back to the system; 0:
         // never.
         std::uint32_t decay_resets = 128;
+        // So much is in memory from the beginning, ready to be written without a fault, and stays whatever
+        // frames need.
+        std::size_t prewarm_bytes = 0;
     };
 
     // Where the cursor was: rewinding to it frees all that was allocated since.
@@ -36,7 +39,9 @@ public:
         std::size_t used_bytes = 0;
     };
 
-    // On reserved addresses of its own, with a guard page at the end. Fails as os::reserve does.
+    // On reserved addresses of its own, with a guard page at the end. Fails as os::reserve does; with memory
+    // to prewarm also as os::commit and os::prefault do, with sealed, or with capacity_exhausted beyond
+    // max_bytes.
     [[nodiscard]] static Expected<FrameAllocator> create(const Options& options) noexcept;
     // On one block of another resource, which must live longer.
     [[nodiscard]] static Expected<FrameAllocator> create_on(MemoryResource& upstream, std::size_t bytes,
@@ -93,13 +98,16 @@ public:
     [[nodiscard]] Status check() const noexcept override { return range_.check(); }
 
 private:
-    FrameAllocator(BumpRange range, const char* name, std::uint32_t decay_resets) noexcept;
+    FrameAllocator(BumpRange range, const char* name, std::uint32_t decay_resets,
+                   std::size_t kept_bytes) noexcept;
     void decay() noexcept;
 
     BumpRange range_;
     const char* name_;
     std::uint32_t decay_resets_;
     std::uint32_t resets_since_decay_ = 0;
+    // What no decay gives back.
+    std::size_t kept_bytes_;
 };
 
 // Frees at the end of a scope what was allocated in it.

@@ -50,6 +50,11 @@ public:
     // Makes at least the first `bytes` usable. capacity_exhausted beyond the whole; sealed; out_of_memory.
     Expected<void> grow(std::size_t bytes) noexcept;
 
+    // Makes so many bytes behind an offset usable and brings them into memory now, so that their first use
+    // causes no fault. Fails as grow and os::prefault do. On addresses of its own only, and before sanitizers
+    // are told.
+    Expected<void> prewarm(std::size_t offset, std::size_t bytes) noexcept;
+
     // Gives back what lies behind the first `bytes`, as far as whole pages go. A borrowed block stays as it
     // is, and so does everything under a seal.
     void shrink(std::size_t bytes) noexcept;

@@ -2,6 +2,7 @@
 
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/memory_config.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/os/huge_pages.hpp>
@@ -16,7 +17,8 @@ namespace ouro {
 // for the pages it was told to and takes what the system has; report() says what that was. Blocks die
 // together, at reset() or back to a marker, and others can sit on it.
 //
-//     auto arena = HugePageArena::create({.max_bytes = std::size_t{1} << 30});
+//     auto arena =
+//         HugePageArena::create({.max_bytes = std::size_t{1} << 30, .pages = os::PageKind::reserved});
 //     auto table = arena->allocate(table_bytes, 64);
 //     if (arena->report().downgrades != 0) log(arena->report());
 //
@@ -33,8 +35,10 @@ public:
         // max_bytes all is decided, and known, at the start.
         std::size_t initial_bytes = 0;
         std::size_t chunk_bytes = std::size_t{8} << 20;
-        // The best pages to ask for; each chunk falls back on its own.
-        os::PageKind pages = os::PageKind::reserved;
+        // The best pages to ask for; each chunk falls back on its own. Unless something is said here, the
+        // build's OURO_HUGE_PAGES decides, as for a MemoryConfig: without it nobody takes what a machine has
+        // put aside for others.
+        os::PageKind pages = kHugePagesByDefault ? os::PageKind::transparent : os::PageKind::normal;
     };
 
     // What was asked for and what was given, over all chunks held now; the counts are since the beginning.

@@ -17,7 +17,7 @@ namespace ouro {
 #    define OURO_HUGE_PAGES 0
 #endif
 
-// Whether large arenas ask for huge pages when nothing else is said.
+// Whether a MemoryConfig and a HugePageArena ask for huge pages, transparent ones, when nothing else is said.
 inline constexpr bool kHugePagesByDefault = OURO_HUGE_PAGES != 0;
 
 enum class NumaPolicy : std::uint8_t {
@@ -41,6 +41,9 @@ struct MemoryConfig {
     std::size_t heap_max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
     // Free memory above this goes back to the system at once, but for as much as is in use, or was lately.
     std::size_t purge_threshold_bytes = std::size_t{64} << 20;
+    // Blocks up to this come from size classes of the heap of small objects; larger ones take units of their
+    // own. Where the classes themselves lie is known when compiling, so that finding one costs little.
+    std::size_t largest_small_bytes = std::size_t{64} << 10;
     // How much freed memory a SystemAllocator keeps for the next requests.
     std::size_t system_cache_bytes = std::size_t{16} << 20;
     // What all tagged memory together may use; 0 for no bound.

@@ -2,10 +2,12 @@
 
 #include <ouro/base/handle.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
+#include <ouro/memory/detail/pool_owner.hpp>
 #include <ouro/memory/growing_range.hpp>
 #include <ouro/memory/pool_core.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -23,9 +25,21 @@ namespace ouro {
 //     for (Creature& creature : *creatures) ...
 //
 // For one thread at a time. Index and generation are split as HandleType does; a slot's handles repeat after
-// half as many occupants as there are generations, and are never null.
-template <class T, class HandleType = Handle<T>>
+// half as many occupants as there are generations, and are never null. Objects lie at multiples of kAlign
+// where that is more than the type asks for: 64 keeps objects that different cores write on lines of their
+// own.
+//
+// With ThreadSafety::free_from_any_thread, as in SharedPool, one thread owns the pool, the one that made it
+// until another binds it to itself, and makes objects; every thread may destroy them and ask for them by
+// handle. Of several that destroy by the same handle one succeeds, and the others are told stale_handle.
+// Nothing waits. Whoever uses an object sees to it that nobody destroys it meanwhile, as ever; all else is
+// the owner's, and iterating, clear(), trim() and check() are for when no other thread destroys.
+template <class T, class HandleType = Handle<T>, std::size_t kAlign = 1,
+          ThreadSafety kSafety = ThreadSafety::single_thread>
 class Pool {
+    static_assert(kSafety != ThreadSafety::any_thread, "one thread at a time makes objects in a pool");
+    static_assert(is_alignment(kAlign), "an alignment is a power of two");
+    static constexpr bool kIsShared = kSafety == ThreadSafety::free_from_any_thread;
     static_assert(std::is_destructible_v<T> && std::is_object_v<T> && !std::is_array_v<T>);
     // As small as the handles allow.
     template <std::uintmax_t kMax>
@@ -42,6 +56,9 @@ public:
         std::size_t max_objects = std::size_t{1} << 20;
         std::size_t initial_objects = 0;
         double growth_factor = 2.0;
+        // As PoolOptions say, of the objects; generations stay where they are.
+        double shrink_threshold = 0.0;
+        std::size_t prewarm_bytes = 0;
     };
 
     // On reserved addresses of its own. Fails as PoolAllocator::create, and with out_of_range for more
@@ -77,6 +94,7 @@ public:
     // The same as a plain pointer.
     template <class... Arguments>
     [[nodiscard]] Expected<T*> make(Arguments&&... arguments) noexcept {
+        OURO_DEBUG_ASSERT(is_owner(), "only the owner's thread makes objects");
         const auto block = core_.take();
         if (!block) return block.status();
         const std::size_t index = index_of(block->data);
@@ -90,12 +108,18 @@ public:
         }
         T* object =
             std::construct_at(reinterpret_cast<T*>(block->data), std::forward<Arguments>(arguments)...);
-        generation(index) = next(generation(index));
+        set_generation(index, next(generation(index)));
         return object;
     }
 
     // Fails with stale_handle when the object is gone already.
     Status destroy(HandleType handle) noexcept {
+        if constexpr (kIsShared) {
+            if (!names_live(handle)) return Status::stale_handle;
+            const auto index = static_cast<std::size_t>(handle.index());
+            return end_shared(index, static_cast<Generation>(handle.generation())) ? Status::ok
+                                                                                   : Status::stale_handle;
+        }
         T* object = get(handle);
         if (object == nullptr) return Status::stale_handle;
         destroy(object);
@@ -105,9 +129,20 @@ public:
     // Requires: an object of this pool that is there (assert).
     void destroy(T* object) noexcept {
         OURO_BLOCK_ASSERT(holds(object), "the pool has no such object", name_, object);
-        end_life(index_of(object));
+        const std::size_t index = index_of(object);
+        if constexpr (kIsShared) {
+            const bool was_there = end_shared(index, generation(index));
+            OURO_BLOCK_ASSERT(was_there, "the pool has no such object", name_, object);
+            return;
+        }
+        end_life(index);
         core_.give_back(reinterpret_cast<std::byte*>(object));
     }
+
+    // The calling thread is the owner from now on. Requires: what the owner before did happened before this,
+    // and it does no more.
+    void bind_to_this_thread() noexcept { owner_.bind_to_this_thread(); }
+    [[nodiscard]] bool is_owner() const noexcept { return owner_.is_this_thread(); }
 
     // The object, or null when the handle is stale or null.
     [[nodiscard]] T* get(HandleType handle) noexcept {
@@ -213,7 +248,7 @@ private:
     }
 
     // The distance of two objects, known to the compiler, so that finding an index is no division.
-    static constexpr std::size_t kAlignment = std::max(alignof(T), alignof(void*));
+    static constexpr std::size_t kAlignment = std::max({kAlign, alignof(T), alignof(void*)});
     static constexpr std::size_t kStride =
         (std::max(sizeof(T), sizeof(void*)) + kAlignment - 1) / kAlignment * kAlignment;
 
@@ -226,7 +261,9 @@ private:
                                  .alignment = kAlignment,
                                  .initial_blocks = options.initial_objects,
                                  .max_blocks = options.max_objects,
-                                 .growth_factor = options.growth_factor};
+                                 .growth_factor = options.growth_factor,
+                                 .shrink_threshold = options.shrink_threshold,
+                                 .prewarm_bytes = options.prewarm_bytes};
         auto core = upstream == nullptr ? PoolCore::reserve(blocks) : PoolCore::borrow(*upstream, blocks);
         if (!core) return core.status();
         const auto bytes = checked_multiply(options.max_objects, sizeof(Generation));
@@ -240,6 +277,11 @@ private:
         annotate::permit_written({generations->whole().data, generations->usable_bytes()});
         // Memory of the system is zero already; that of others is not.
         if (upstream != nullptr) std::fill_n(generations->whole().data, *bytes, std::byte{0});
+        // Other threads ask for any of them, at any time.
+        if constexpr (kIsShared) {
+            if (const auto grown = generations->grow(*bytes); !grown) return grown.status();
+            annotate::permit_written({generations->whole().data, generations->usable_bytes()});
+        }
         return Pool(*std::move(core), *std::move(generations), options.name);
     }
 
@@ -252,8 +294,19 @@ private:
     [[nodiscard]] T* slot(std::size_t index) const noexcept {
         return reinterpret_cast<T*>(core_.begin() + index * kStride);
     }
-    [[nodiscard]] Generation& generation(std::size_t index) const noexcept {
-        return reinterpret_cast<Generation*>(generations_.whole().data)[index];
+    [[nodiscard]] Generation* generations() const noexcept {
+        return reinterpret_cast<Generation*>(generations_.whole().data);
+    }
+    [[nodiscard]] Generation generation(std::size_t index) const noexcept {
+        if constexpr (kIsShared) return std::atomic_ref(generations()[index]).load(std::memory_order_acquire);
+        return generations()[index];
+    }
+    void set_generation(std::size_t index, Generation generation) noexcept {
+        if constexpr (kIsShared) {
+            std::atomic_ref(generations()[index]).store(generation, std::memory_order_release);
+        } else {
+            generations()[index] = generation;
+        }
     }
     // Generations that have memory: those of all objects, and some more.
     [[nodiscard]] std::size_t generation_count() const noexcept {
@@ -277,13 +330,35 @@ private:
     void end_life(std::size_t index) noexcept {
         // Its own handle names the object until the destructor has run.
         std::destroy_at(slot(index));
-        generation(index) = next(generation(index));
+        set_generation(index, next(generation(index)));
+    }
+    // The same where others may want it at the same time: whoever makes the handle stale has the object to
+    // itself, and the slot is not used again before it came back. False when another was first.
+    bool end_shared(std::size_t index, Generation live) noexcept {
+        if (!std::atomic_ref(generations()[index])
+                 .compare_exchange_strong(live, next(live), std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+            return false;
+        T* const object = slot(index);
+        std::destroy_at(object);
+        auto* const block = reinterpret_cast<std::byte*>(object);
+        if (is_owner()) {
+            core_.give_back(block);
+        } else {
+            core_.give_back_remotely(block);
+        }
+        return true;
     }
 
     // Their order is the order in which a resource below sees them come, and go in reverse.
     PoolCore core_;
     GrowingRange generations_;
     const char* name_;
+    [[no_unique_address]] detail::PoolOwner<kSafety> owner_;
 };
+
+// Made by one thread, destroyed by any.
+template <class T, class HandleType = Handle<T>, std::size_t kAlign = 1>
+using SharedPool = Pool<T, HandleType, kAlign, ThreadSafety::free_from_any_thread>;
 
 }  // namespace ouro

@@ -33,7 +33,7 @@ public:
 
     // On reserved addresses of its own, with a guard page at the end, committed as the pool grows. Fails with
     // zero_size, bad_alignment, size_overflow or bad_argument when the options make no sense, and as
-    // os::reserve and os::commit do.
+    // os::reserve, os::commit and, with memory to prewarm, os::prefault do.
     [[nodiscard]] static Expected<BasicPoolAllocator> create(const Options& options) noexcept;
     // On one block of another resource, which must live longer, with room for all max_blocks. It has all its
     // memory from the beginning and gives none back before its end.

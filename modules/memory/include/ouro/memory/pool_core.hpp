@@ -28,6 +28,10 @@ struct PoolOptions {
     // When fewer than this part of the blocks in memory are in use, freeing gives memory back by itself, as
     // trim() does and at its cost. Zero: only trim() does.
     double shrink_threshold = 0.0;
+    // So much is in memory from the beginning, ready to be written without a fault: initial blocks have
+    // memory promised, these have it. On addresses of its own only; trim() may give back what is above the
+    // initial blocks.
+    std::size_t prewarm_bytes = 0;
 };
 
 // What a pool has done beyond ResourceStats.

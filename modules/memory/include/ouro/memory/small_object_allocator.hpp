@@ -32,13 +32,22 @@ public:
         // Free memory above this is returned to the system when something is freed, but for as much as is in
         // use, or was in the last seconds. What is free when nothing happens stays until purge().
         std::size_t purge_threshold_bytes = std::size_t{64} << 20;
+        // Requests up to this, raised to the size of a class, come from size classes; larger ones take whole
+        // units of 64 KiB each. From 1 to kLargestSmallBytes. Less keeps rare large blocks from making slabs
+        // and caches of their own; it costs nothing where blocks are small.
+        std::size_t largest_small_bytes = detail::kLargestClassBytes;
+        // So much, in whole units, is in memory from the beginning, ready to be written without a fault. What
+        // was used and freed since may go back, as all free memory.
+        std::size_t prewarm_bytes = 0;
     };
 
-    // Blocks of the size classes; larger ones take whole units.
+    // The largest size class there is.
     static constexpr std::size_t kLargestSmallBytes = detail::kLargestClassBytes;
 
     // On reserved addresses of its own. Fails as os::reserve and os::commit do, as os::add_fork_hooks does
-    // for the first of the process, or with bad_argument when max_bytes has no room for a small block.
+    // for the first of the process, with bad_argument when max_bytes has no room for a small block, or with
+    // out_of_range for a largest_small_bytes that is none. With memory to prewarm also as os::prefault does,
+    // with sealed, or with capacity_exhausted beyond max_bytes.
     [[nodiscard]] static Expected<SmallObjectAllocator> create(const Options& options) noexcept;
     // In one block of another resource, which must live longer: no other memory is ever used.
     [[nodiscard]] static Expected<SmallObjectAllocator> create_on(MemoryResource& upstream, std::size_t bytes,
@@ -103,11 +112,17 @@ public:
     // What stats() does not say. Exact when nobody uses the heap meanwhile.
     [[nodiscard]] Counts counts() const noexcept { return core_->count(); }
 
-    // The size a block has that is asked for so: what allocate() would return. Requires: as for allocate.
-    [[nodiscard]] static constexpr std::size_t good_size(std::size_t size,
-                                                         std::size_t alignment = kDefaultAlignment) noexcept {
+    // Where its size classes end: the option, raised to the size of a class.
+    [[nodiscard]] std::size_t largest_small_bytes() const noexcept {
+        return detail::kClassBytes[core_->slab_classes() - 1];
+    }
+    // The size a block has that is asked for so: what allocate() would return, in a heap whose size classes
+    // end there. Requires: as for allocate.
+    [[nodiscard]] static constexpr std::size_t good_size(
+        std::size_t size, std::size_t alignment = kDefaultAlignment,
+        std::size_t largest_small_bytes = kLargestSmallBytes) noexcept {
         const unsigned size_class = detail::class_for(size, alignment);
-        if (size_class != detail::kClassCount) return detail::kClassBytes[size_class];
+        if (size_class <= detail::class_of_size(largest_small_bytes)) return detail::kClassBytes[size_class];
         return (size + detail::UnitMap::kUnitBytes - 1) & ~(detail::UnitMap::kUnitBytes - 1);
     }
 
@@ -143,7 +158,8 @@ private:
     void note_freed(MemoryBlock block, std::size_t alignment) const noexcept {
         if constexpr (annotate::kActive) {
             if (block.is_null()) return;
-            annotate::freed(pool_of(core_), {block.data, good_size(block.size, alignment)});
+            annotate::freed(pool_of(core_),
+                            {block.data, good_size(block.size, alignment, largest_small_bytes())});
         }
     }
 

@@ -25,6 +25,8 @@ public:
         Tag tag = {};
         std::size_t max_bytes = std::size_t{64} << 20;
         std::size_t commit_step_bytes = std::size_t{64} << 10;
+        // So much is in memory from the beginning, ready to be written without a fault.
+        std::size_t prewarm_bytes = 0;
     };
 
     // A height of the stack: popping to it frees all that was allocated above.
@@ -33,7 +35,9 @@ public:
         std::size_t live_blocks = 0;
     };
 
-    // On reserved addresses of its own, with a guard page at the end. Fails as os::reserve does.
+    // On reserved addresses of its own, with a guard page at the end. Fails as os::reserve does; with memory
+    // to prewarm also as os::commit and os::prefault do, with sealed, or with capacity_exhausted beyond
+    // max_bytes.
     [[nodiscard]] static Expected<StackAllocator> create(const Options& options) noexcept;
     // On one block of another resource, which must live longer.
     [[nodiscard]] static Expected<StackAllocator> create_on(MemoryResource& upstream, std::size_t bytes,

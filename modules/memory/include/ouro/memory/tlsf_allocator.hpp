@@ -29,6 +29,9 @@ public:
         Tag tag = {};
         std::size_t max_bytes = std::size_t{1} << 30;
         std::size_t commit_step_bytes = std::size_t{1} << 20;
+        // So much of what blocks are made of is in memory from the beginning, ready to be written without a
+        // fault. trim() may give it back.
+        std::size_t prewarm_bytes = 0;
     };
     struct UpstreamOptions {
         const char* name = "tlsf";
@@ -38,7 +41,8 @@ public:
     };
 
     // On reserved addresses of its own, committed as needed, with a guard page at the end. Fails as
-    // os::reserve does; out_of_range when it is too small for the heap itself, or too large.
+    // os::reserve does; out_of_range when it is too small for the heap itself, or too large; with memory to
+    // prewarm also as os::prefault does, or with capacity_exhausted beyond max_bytes.
     [[nodiscard]] static Expected<TlsfAllocator> create(const Options& options) noexcept;
     // On one block of another resource, which must live longer.
     [[nodiscard]] static Expected<TlsfAllocator> create_on(MemoryResource& upstream, std::size_t bytes,

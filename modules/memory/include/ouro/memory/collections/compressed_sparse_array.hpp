@@ -3,6 +3,7 @@
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/allocator.hpp>
 #include <ouro/memory/collections/sparse_chunks.hpp>
+#include <ouro/memory/collections/sparse_entry_iterator.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,7 @@ namespace ouro {
 //     auto biographies = CompressedSparseArray<Biography>::create(allocator, {.max_raw_chunks = 64});
 //     biographies->set(creature, biography);
 //     const auto found = biographies->get(creature);       // Expected<Biography>
+//     for (const auto [creature, biography] : *biographies) ...  // lowest index first
 //
 // Whether an index is occupied is known without unpacking. One thread at a time, for reading too. Padding
 // inside T is kept as it is; values without padding give the same packed bytes everywhere.
@@ -157,6 +159,31 @@ public:
     // A range of the occupied indices.
     [[nodiscard]] Indices indices() const noexcept { return {this}; }
 
+    // The elements with their values, lowest index first; what invalidates is said at the iterator. Reading
+    // uses the unpacked chunks as get() does, so there is no walk over an array that is const; for_each()
+    // leaves them as they are, and is quicker. A walk ends early at a chunk that cannot be unpacked:
+    // walk_status() says so.
+    using Iterator = SparseEntryIterator<CompressedSparseArray, T, false>;
+    using WritableIterator = SparseEntryIterator<CompressedSparseArray, T, true>;
+    struct Writable {
+        CompressedSparseArray* array;
+        [[nodiscard]] WritableIterator begin() const noexcept {
+            array->walk_status_ = Status::ok;
+            return WritableIterator(*array);
+        }
+        [[nodiscard]] WritableIterator end() const noexcept { return {}; }
+    };
+    [[nodiscard]] Iterator begin() noexcept {
+        walk_status_ = Status::ok;
+        return Iterator(*this);
+    }
+    [[nodiscard]] Iterator end() noexcept { return {}; }
+    // The same with values that can be written: `for (auto [index, value] : array.writable()) ++value;`.
+    // Every chunk that it meets counts as changed.
+    [[nodiscard]] Writable writable() noexcept { return {this}; }
+    // Whether the last walk came to the end: ok, or what get() would have failed with where it did not.
+    [[nodiscard]] Status walk_status() const noexcept { return walk_status_; }
+
     // Calls visit(index, const T&) for all elements, lowest index first. Packed chunks are read aside and
     // disturb no other. The visitor does not use the array. Fails with corrupt_data.
     template <class Visit>
@@ -195,7 +222,22 @@ private:
     static constexpr std::uint64_t kEnd = std::uint64_t{1} << 32;
     static constexpr std::uint32_t kLastChunk = static_cast<std::uint32_t>((kEnd - 1) / ChunkValues);
 
+    friend Iterator;
+    friend WritableIterator;
+
     explicit CompressedSparseArray(SparseChunks chunks) noexcept : chunks_(std::move(chunks)) {}
+
+    // An element's value where it lies unpacked; null when it cannot be. Requires: it is there.
+    [[nodiscard]] T* place_for_walk(std::uint32_t index, bool writes) noexcept {
+        SparseChunk& chunk = *chunks_.find(index / ChunkValues);
+        const Status ready = chunks_.make_raw(chunk);
+        if (ready != Status::ok) {
+            walk_status_ = ready;
+            return nullptr;
+        }
+        if (writes) chunks_.forget_packed(chunk);
+        return values_of(chunk) + index % ChunkValues;
+    }
 
     [[nodiscard]] static T* values_of(SparseChunk& chunk) noexcept { return reinterpret_cast<T*>(chunk.raw); }
     template <class Visit>
@@ -217,6 +259,7 @@ private:
     }
 
     SparseChunks chunks_;
+    Status walk_status_ = Status::ok;
 };
 
 }  // namespace ouro

@@ -50,13 +50,25 @@ public:
     // Whether so many units have room for a thread's heap and a block.
     [[nodiscard]] static bool is_enough(std::size_t units) noexcept;
 
-    HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes) noexcept;
+    // Blocks up to largest_small_bytes, raised to the size of a class, come from slabs; larger ones take
+    // units. Requires: largest_small_bytes from 1 to kLargestClassBytes.
+    HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes,
+             std::size_t largest_small_bytes = kLargestClassBytes) noexcept;
 
     // Never the same twice in a process: a thread's note of its heap cannot be taken for one of another core.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     // Of the heap, or null.
     [[nodiscard]] const char* name() const noexcept { return name_; }
     [[nodiscard]] const UnitMap& units() const noexcept { return units_; }
+    // How many classes have slabs here, the smallest first. Caches of all others are full and empty for
+    // ever, so that whoever asks them by the size of a block comes to ask here.
+    [[nodiscard]] unsigned slab_classes() const noexcept { return slab_classes_; }
+    // The class for a request, or kClassCount when it takes units. The same for every size that the block
+    // may be freed with. Requires: as detail::class_for.
+    [[nodiscard]] unsigned class_for(std::size_t size, std::size_t alignment) const noexcept {
+        const unsigned size_class = detail::class_for(size, alignment);
+        return size_class < slab_classes_ ? size_class : kClassCount;
+    }
     [[nodiscard]] std::byte* address_of(const Slab& slab) const noexcept {
         return units_.address_of(static_cast<std::size_t>(&slab - slabs_));
     }
@@ -130,6 +142,9 @@ public:
         // Heaps of threads that were at work, or that cannot be reached on this platform.
         std::size_t skipped_heaps = 0;
     };
+    // Makes so many bytes of units usable and brings them into memory. Fails as UnitMap::prewarm does.
+    [[nodiscard]] Expected<void> prewarm(std::size_t bytes) noexcept;
+
     // Sends home what all threads keep, and returns the memory of free units. From any thread; one at a time,
     // and whoever comes meanwhile purges nothing.
     Purged purge() noexcept;
@@ -205,6 +220,7 @@ private:
     std::uint64_t id_;
     const char* name_;
     std::size_t purge_threshold_units_;
+    unsigned slab_classes_;
     // How much smaller the caches of threads are: where there is little, one shall not keep it all.
     unsigned cache_shift_;
     std::atomic<ThreadHeap*> heaps_ = nullptr;

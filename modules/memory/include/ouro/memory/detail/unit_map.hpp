@@ -60,6 +60,10 @@ public:
     [[nodiscard]] bool take_at(std::size_t first, std::size_t count) noexcept;
     void give_back(std::size_t first, std::size_t count) noexcept;
 
+    // Brings the memory of a free run of so many units into memory; they are free as before. Fails as take
+    // and os::prefault do.
+    [[nodiscard]] Expected<void> prewarm(std::size_t count) noexcept;
+
     // Returns the memory of all free units that may hold some to the system; how many bytes that were.
     // None where the units are a fixed region, whose memory is not ours to return, and none while memory is
     // sealed.
