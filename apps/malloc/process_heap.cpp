@@ -345,6 +345,8 @@ void* reallocate(void* block, std::size_t new_size) noexcept {
     if (void* const resized = resize_in_place(block, usable, new_size)) {
         if (is_profiling() && !is_profiled(resized) && !detail::is_slab(kind_of(resized)))
             note_resized_block(block, resized, usable, new_size);
+        // The end of a mapping that could not be given up, for one, has set it.
+        errno = saved_errno;
         return resized;
     }
     errno = saved_errno;
