@@ -175,14 +175,15 @@ End end_of_child(OsCall call, std::uint64_t nth, const char* words) {
     return WIFEXITED(state) ? static_cast<End>(WEXITSTATUS(state)) : End::not_reached;
 }
 
-// How many failures there were of each call that is used at all.
-void sweep(const char* words, std::initializer_list<OsCall> used) {
-    constexpr std::uint64_t kEndless = 500;
+// Each use of each call, or after the first ones every so many of them.
+void sweep(const char* words, std::uint64_t stride, std::initializer_list<OsCall> used) {
+    constexpr std::uint64_t kFirst = 12;
+    constexpr std::uint64_t kEndless = 1000;
     for (unsigned number = 0; number < ouro::os::kOsCallCount; ++number) {
         const auto call = static_cast<OsCall>(number);
         SCOPED_TRACE(std::string(inject::name_of(call)));
         std::uint64_t nth = 1;
-        for (; nth < kEndless; ++nth) {
+        for (; nth < kEndless; nth += nth < kFirst ? 1 : stride) {
             const End end = end_of_child(call, nth, words);
             if (end == End::not_reached) break;
             ASSERT_EQ(static_cast<int>(end), static_cast<int>(End::survived)) << "use " << nth;
@@ -193,20 +194,22 @@ void sweep(const char* words, std::initializer_list<OsCall> used) {
 }
 
 TEST(MallocFailure, WithTheUsualSettings) {
-    sweep("", {OsCall::map_memory, OsCall::unmap_memory, OsCall::protect_memory, OsCall::advise_memory,
-               OsCall::remap_memory, OsCall::make_thread_key, OsCall::register_fork_hooks});
+    sweep("", 1,
+          {OsCall::map_memory, OsCall::unmap_memory, OsCall::protect_memory, OsCall::advise_memory,
+           OsCall::remap_memory, OsCall::make_thread_key, OsCall::register_fork_hooks});
 }
 
 TEST(MallocFailure, WhileMemoryGoesBackAllTheTime) {
-    sweep("purge=0,idle=1", {OsCall::map_memory, OsCall::advise_memory});
+    sweep("purge=0,idle=1", 7, {OsCall::map_memory, OsCall::advise_memory});
 }
 
 TEST(MallocFailure, WithGuardedBlocks) {
-    sweep("guard=2,guard_slots=8", {OsCall::map_memory, OsCall::protect_memory, OsCall::set_signal_handler});
+    sweep("guard=2,guard_slots=8", 11,
+          {OsCall::map_memory, OsCall::protect_memory, OsCall::set_signal_handler});
 }
 
 TEST(MallocFailure, WithAProfile) {
-    sweep("profile=never-written,profile_bytes=4K", {OsCall::map_memory, OsCall::protect_memory});
+    sweep("profile=never-written,profile_bytes=4K", 11, {OsCall::map_memory, OsCall::protect_memory});
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ ouro::os::Thread start(Callable& callable) {
 
 // `start_over` ends what is in the heap, on a thread of its own, and says whether a heap is there again.
 template <class StartOver>
-void run(Scene& scene, StartOver start_over) {
+void run_rounds_on(Scene& scene, StartOver start_over) {
     std::array<User, kUsers> users;
     std::array<ouro::os::Thread, kUsers> threads;
     Destroyer<StartOver> destroyer{&scene, start_over};
@@ -141,7 +141,7 @@ void run(Scene& scene, StartOver start_over) {
 TEST(SmallObjectTeardown, AnotherThreadDestroysTheHeapAndItsUsersUseTheNext) {
     Scene scene;
     scene.heap.emplace(*SmallObjectAllocator::create({.max_bytes = kHeapBytes}));
-    run(scene, [](std::optional<SmallObjectAllocator>& heap, std::uint64_t) {
+    run_rounds_on(scene, [](std::optional<SmallObjectAllocator>& heap, std::uint64_t) {
         heap.reset();
         auto next = SmallObjectAllocator::create({.max_bytes = kHeapBytes});
         if (next) heap.emplace(*std::move(next));
@@ -157,7 +157,7 @@ TEST(SmallObjectTeardown, TheNextHeapLiesWhereTheOtherLay) {
     ASSERT_TRUE(region);
     Scene scene;
     scene.heap.emplace(*SmallObjectAllocator::create_in(*region));
-    run(scene, [&](std::optional<SmallObjectAllocator>& heap, std::uint64_t) {
+    run_rounds_on(scene, [&](std::optional<SmallObjectAllocator>& heap, std::uint64_t) {
         heap.reset();
         auto next = SmallObjectAllocator::create_in(*region);
         if (next) heap.emplace(*std::move(next));
@@ -170,7 +170,7 @@ TEST(SmallObjectTeardown, TheNextHeapLiesWhereTheOtherLay) {
 TEST(SmallObjectTeardown, AnotherThreadResetsTheHeapAndItsUsersGoOn) {
     Scene scene;
     scene.heap.emplace(*SmallObjectAllocator::create({.max_bytes = kHeapBytes}));
-    run(scene, [](std::optional<SmallObjectAllocator>& heap, std::uint64_t) {
+    run_rounds_on(scene, [](std::optional<SmallObjectAllocator>& heap, std::uint64_t) {
         heap->reset();
         return heap->stats().live_blocks == 0 && heap->check() == Status::ok;
     });
