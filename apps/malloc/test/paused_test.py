@@ -1,7 +1,7 @@
 """Usage: paused_test.py <library> <paused>
 
-No thread waits for another in malloc: one is stopped at random points of its work while the others go on with its blocks,
-and a call of futex ends the program. The test of the heaps has the same program with locks, which are found.
+No thread waits for another in malloc: one is stopped at random points of its work while the others go on with its
+blocks, and a call of futex ends the program. The test of the heaps has the same with locks, which are found.
 """
 
 import os
