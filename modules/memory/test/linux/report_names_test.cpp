@@ -2,9 +2,11 @@
 // what was wrong.
 #include "injected_bugs.hpp"
 
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/symbolized_reports.hpp>
 
 #include <array>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -34,6 +36,16 @@ struct Expectation {
     // The tier `checked` sees nothing of it.
     bool hardened_only = false;
 };
+void PrintTo(const Expectation& expected, std::ostream* stream) {
+    *stream << expected.error;
+}
+
+// With AddressSanitizer, a process that looks up names in the handler of a fault dies of that.
+// What there is then are addresses.
+bool has_names(const Names& names) {
+    const bool is_fault = names.noticed == "write_to" || names.noticed == "read_from";
+    return !(ouro::annotate::kAddressSanitizer && is_fault);
+}
 
 constexpr Names kAtTheFree{.noticed = "free_at_last", .freed = ""};
 constexpr Names kAtTheWrite{.noticed = "write_to", .freed = ""};
@@ -79,13 +91,12 @@ std::string part_of(const std::string& report, std::string_view title) {
     return report.substr(begin, end - begin);
 }
 
-void expect_part(const std::string& report, std::string_view title, std::string_view function) {
+void expect_part(const std::string& report, std::string_view title, std::string_view function,
+                 bool has_names) {
     SCOPED_TRACE(std::string(title));
     const std::string part = part_of(report, title);
-    if (function.empty()) {
-        EXPECT_EQ(part, "");
-        return;
-    }
+    EXPECT_EQ(part.empty(), function.empty()) << part;
+    if (function.empty() || !has_names) return;
     EXPECT_NE(part.find(function), std::string::npos) << part;
     for (const std::string_view other :
          {"load_texture", "unload_texture", "free_at_last", "write_to", "read_from"}) {
@@ -96,6 +107,7 @@ void expect_part(const std::string& report, std::string_view title, std::string_
 }
 
 void expect_report(const Expectation& expected, const Names& names, HardeningTier tier) {
+    if (!has_names(names)) ouro::set_call_site_describer(ouro::locate_call_site);
     // A sanitizer would stop at some of the bugs, with a report of its own.
     const std::string output = output_of(expected.bug, tier, Annotate::no);
     SCOPED_TRACE(output);
@@ -103,9 +115,9 @@ void expect_report(const Expectation& expected, const Names& names, HardeningTie
     ASSERT_NE(begin, std::string::npos);
     const std::string report = output.substr(begin);
     EXPECT_EQ(report.find("ouroboros: ", 1), std::string::npos) << "more than one report";
-    expect_part(report, "noticed at", names.noticed);
-    expect_part(report, "allocated at", names.allocated);
-    expect_part(report, "freed at", names.freed);
+    expect_part(report, "noticed at", names.noticed, has_names(names));
+    expect_part(report, "allocated at", names.allocated, has_names(names));
+    expect_part(report, "freed at", names.freed, has_names(names));
 }
 
 class ReportNames : public testing::TestWithParam<Expectation> {
