@@ -68,8 +68,10 @@ void* reallocate(void* block, std::size_t new_size) noexcept {
     }
     const int saved_errno = errno;
     const std::size_t usable = usable_size(block);
-    if (void* const resized = resize(block, usable, new_size)) return resized;
+    void* const resized = resize(block, usable, new_size);
+    // The end of a mapping that could not be given up, for one, has set it.
     errno = saved_errno;
+    if (resized != nullptr) return resized;
     void* const moved = allocate(new_size);
     if (moved == nullptr) return nullptr;
     std::memcpy(moved, block, std::min(usable, new_size));

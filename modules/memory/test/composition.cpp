@@ -1,11 +1,12 @@
 #include "composition.hpp"
 
+#include "campaign_subjects.hpp"
+
 #include <ouro/base/random.hpp>
 #include <ouro/memory/fallback_chain.hpp>
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/guarded_allocator.hpp>
 #include <ouro/memory/huge_page_arena.hpp>
-#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/pool_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
@@ -13,6 +14,7 @@
 #include <ouro/memory/tagged_allocator.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
 #include <ouro/memory/two_ended_stack.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
 #include <array>
@@ -55,28 +57,6 @@ PartPointer build_tagged(const Site& site) {
     return hold_in_place<TaggedAllocator>(*site.upstreams[0], TaggedAllocator::Options{.name = "tagged"});
 }
 
-// The second of two partitions; the set lives as long as the part.
-template <ThreadSafety kThreads>
-PartPointer build_partition(const Site& site) {
-    class SetHolder final : public Part {
-    public:
-        explicit SetHolder(PartitionAllocator set) : set_(std::move(set)) {}
-        [[nodiscard]] MemoryResource& resource() override { return set_[1]; }
-        void give_back() override { (void)set_.trim(); }
-
-    private:
-        PartitionAllocator set_;
-    };
-    const PartitionOptions parts[] = {
-        {.name = "other", .max_bytes = 1},
-        {.name = "partition", .max_bytes = site.bytes, .thread_safety = kThreads}};
-    auto set = site.upstreams.empty()
-                   ? PartitionAllocator::create({.partitions = parts})
-                   : PartitionAllocator::create_on(*site.upstreams[0], {.partitions = parts});
-    if (!set) return nullptr;
-    return std::make_unique<SetHolder>(*std::move(set));
-}
-
 // Blocks go back at once, so that whatever is below sees them in the order of their frees; and some of the
 // guarded ones get pages of their own.
 template <HardeningTier kTier>
@@ -86,8 +66,6 @@ PartPointer build_guarded(const Site& site) {
         {.quarantine_blocks = 0, .report_leaks = false, .sample_every = 7, .guard_slots = 16}));
 }
 
-constexpr std::size_t kPoolBlockBytes = 256;
-constexpr std::size_t kPoolAlignment = 64;
 // What a guarded block of a pool has around it.
 constexpr std::size_t kMaxCanaryBytes = kPoolAlignment + 16;
 
@@ -116,6 +94,8 @@ PartPointer build_end(const Site& site) {
     return std::make_unique<EndHolder>(*std::move(stack));
 }
 
+constexpr Traits kOfPools{.max_size = kPoolBlockBytes, .max_alignment = kPoolAlignment};
+
 // A new strategy is one line here.
 const std::array kRecipes = {
     Recipe{.name = "fallback",
@@ -123,7 +103,8 @@ const std::array kRecipes = {
            .least_upstreams = 1,
            .most_upstreams = 3,
            .passes_on = true,
-           .listed = false},
+           .listed = false,
+           .any_link_serves = true},
     Recipe{.name = "frame", .build = build_frame},
     Recipe{.name = "guarded_checked",
            .build = build_guarded<HardeningTier::checked>,
@@ -142,9 +123,7 @@ const std::array kRecipes = {
     Recipe{.name = "huge", .build = build_huge},
     Recipe{.name = "partition", .build = build_partition<ThreadSafety::single_thread>},
     Recipe{.name = "partition_shared", .build = build_partition<ThreadSafety::any_thread>},
-    Recipe{.name = "pool",
-           .build = build_pool,
-           .traits = {.max_size = kPoolBlockBytes, .max_alignment = kPoolAlignment}},
+    Recipe{.name = "pool", .build = build_pool, .traits = kOfPools},
     Recipe{.name = "small", .build = build_usual<SmallObjectAllocator>},
     Recipe{.name = "stack", .build = build_usual<StackAllocator>, .traits = {.newest_only = true}},
     Recipe{.name = "system", .build = build_system, .most_upstreams = 0},
@@ -155,13 +134,61 @@ const std::array kRecipes = {
     Recipe{.name = "two_ended_front",
            .build = build_end<&TwoEndedStack::front>,
            .traits = {.newest_only = true}},
+    Recipe{.name = "capacity_pool",
+           .build = build_capacity_pool,
+           .least_upstreams = 1,
+           .passes_on = true,
+           .listed = false,
+           .many_blocks = true,
+           .other_sizes = true,
+           .campaign_only = true},
+    Recipe{.name = "local_pool", .build = build_local_pool, .traits = kOfPools, .campaign_only = true},
+    Recipe{.name = "object_pool",
+           .build = build_object_pool,
+           .traits = kOfPools,
+           .many_blocks = true,
+           .campaign_only = true},
+    Recipe{.name = "partition_guarded_blocks",
+           .build = build_partition<ThreadSafety::single_thread, PartitionGuards::blocks>,
+           .most_upstreams = 0,
+           .campaign_only = true,
+           .native_only = true},
+    Recipe{.name = "partition_guarded_spans",
+           .build = build_partition<ThreadSafety::single_thread, PartitionGuards::spans>,
+           .most_upstreams = 0,
+           .campaign_only = true,
+           .native_only = true},
+    Recipe{.name = "tlsf_growing",
+           .build = build_tlsf_growing,
+           .least_upstreams = 1,
+           .many_blocks = true,
+           .campaign_only = true},
+    Recipe{.name = "tlsf_heap", .build = build_tlsf_heap, .most_upstreams = 0, .campaign_only = true},
+    Recipe{.name = "tlsf_regions", .build = build_tlsf_regions, .most_upstreams = 0, .campaign_only = true},
 };
 
+// Pages that fault between others need pages smaller than a span.
+bool is_here(const Recipe& recipe) {
+    return !recipe.native_only || os::page_size() < std::size_t{64} * 1024;
+}
+
 // Chains worth a name of their own, beside those that follow from the recipes.
-constexpr std::array<std::string_view, 6> kChosen = {
-    "frame(stack(frame))",           "fallback(frame,system)",
-    "fallback(stack,frame)",         "tagged(fallback(frame,system))",
-    "stack(tagged(tagged(system)))", "guarded_checked(pool)",
+constexpr std::array<std::string_view, 8> kChosen = {
+    "frame(stack(frame))",
+    "fallback(frame,system)",
+    "fallback(stack,frame)",
+    "tagged(fallback(frame,system))",
+    "stack(tagged(tagged(system)))",
+    "guarded_checked(pool)",
+    // Its size from the pool, and all others from what comes behind it.
+    "fallback(pool,system)",
+    "fallback(pool,tlsf)",
+};
+constexpr std::array<std::string_view, 4> kChosenForCampaigns = {
+    "fallback(local_pool,small)",
+    "fallback(pool,stack,frame)",
+    "guarded_checked(fallback(pool,tlsf))",
+    "tagged(fallback(object_pool,partition,system))",
 };
 
 const Recipe* find_recipe(std::string_view name) {
@@ -194,7 +221,7 @@ private:
                 if (!below || !can_carry(*below, *recipe, bytes)) return std::nullopt;
                 upstreams.push_back(&parts_.back()->resource());
                 if (below->max_size != SIZE_MAX) below->max_size -= recipe->added_bytes;
-                if (recipe->passes_on) traits = both(traits, *below);
+                if (recipe->passes_on) traits = with_link(*recipe, traits, *below, upstreams.size() == 1);
             } while (skip(','));
             if (!skip(')')) return std::nullopt;
         }
@@ -208,8 +235,17 @@ private:
     }
 
     static bool can_carry(const Traits& below, const Recipe& recipe, std::size_t bytes) {
-        if (recipe.passes_on) return true;
-        return below.max_size >= bytes && !(recipe.many_blocks && below.newest_only);
+        if (recipe.many_blocks && below.newest_only) return false;
+        if (recipe.passes_on) return !recipe.other_sizes || below.max_size == SIZE_MAX;
+        return below.max_size >= bytes;
+    }
+
+    static Traits with_link(const Recipe& recipe, const Traits& so_far, const Traits& link, bool is_first) {
+        Traits traits = both(so_far, link);
+        if (!recipe.any_link_serves || is_first) return traits;
+        traits.max_size = std::max(so_far.max_size, link.max_size);
+        traits.max_alignment = std::max(so_far.max_alignment, link.max_alignment);
+        return traits;
     }
 
     static Traits both(const Traits& one, const Traits& other) {
@@ -238,23 +274,51 @@ private:
     std::vector<std::string>& names_;
 };
 
+// What a composition must be able to do for what stands on it.
+struct Wanted {
+    // Blocks are freed in any order.
+    bool any_order = false;
+    // Blocks of any size are asked for.
+    bool any_size = false;
+};
+
+// What the link of so many must be able to do.
+Wanted wanted_below(const Recipe& recipe, const Wanted& wanted, bool is_last) {
+    if (!recipe.passes_on) return {.any_order = recipe.many_blocks, .any_size = true};
+    return {.any_order = recipe.many_blocks || wanted.any_order,
+            .any_size = recipe.other_sizes || (wanted.any_size && (is_last || !recipe.any_link_serves))};
+}
+
+bool is_fit(const Recipe& recipe, const Wanted& wanted, int levels) {
+    if (!is_here(recipe) || (recipe.least_upstreams != 0 && levels == 1)) return false;
+    return !(wanted.any_order && recipe.traits.newest_only) &&
+           !(wanted.any_size && recipe.traits.max_size < SIZE_MAX);
+}
+
 // Writes a random composition whose top can carry what is asked of it.
-std::string write_random(Random& random, int levels, bool any_order) {
+std::string write_random(Random& random, int levels, const Wanted& wanted) {
     for (;;) {
         const Recipe& recipe = kRecipes[random.below(kRecipes.size())];
-        const bool unfit = (any_order && recipe.traits.newest_only) || recipe.traits.max_size < SIZE_MAX;
+        if (!is_fit(recipe, wanted, levels)) continue;
         const std::size_t least = recipe.least_upstreams;
-        if (unfit || (least != 0 && levels == 1)) continue;
         const std::size_t most = levels == 1 ? 0 : recipe.most_upstreams;
         const std::size_t count = least + random.below(static_cast<std::uint32_t>(most - least + 1));
         std::string text(recipe.name);
         for (std::size_t i = 0; i < count; ++i) {
-            const bool below_any_order = recipe.many_blocks || (recipe.passes_on && any_order);
             text += i == 0 ? '(' : ',';
-            text += write_random(random, levels - 1, below_any_order);
+            text += write_random(random, levels - 1, wanted_below(recipe, wanted, i + 1 == count));
         }
         if (count != 0) text += ')';
         return text;
+    }
+}
+
+void add_usual(const Recipe& recipe, std::vector<std::string>& table) {
+    if (recipe.least_upstreams == 0) table.emplace_back(recipe.name);
+    for (const std::string_view below : {"frame", "stack", "system"}) {
+        const bool carries = !(recipe.many_blocks && find_recipe(below)->traits.newest_only);
+        if (recipe.least_upstreams <= 1 && recipe.most_upstreams >= 1 && carries)
+            table.push_back(std::string(recipe.name) + "(" + std::string(below) + ")");
     }
 }
 
@@ -292,21 +356,24 @@ ResourceModel::Limits Composition::limits() const {
 
 std::vector<std::string> composition_table() {
     std::vector<std::string> table;
-    for (const Recipe& recipe : kRecipes) {
-        if (recipe.least_upstreams == 0) table.emplace_back(recipe.name);
-        for (const std::string_view below : {"frame", "stack", "system"}) {
-            const bool carries = !(recipe.many_blocks && find_recipe(below)->traits.newest_only);
-            if (recipe.least_upstreams <= 1 && recipe.most_upstreams >= 1 && carries)
-                table.push_back(std::string(recipe.name) + "(" + std::string(below) + ")");
-        }
-    }
+    for (const Recipe& recipe : kRecipes)
+        if (!recipe.campaign_only) add_usual(recipe, table);
     table.insert(table.end(), kChosen.begin(), kChosen.end());
+    return table;
+}
+
+std::vector<std::string> campaign_table() {
+    std::vector<std::string> table = composition_table();
+    for (const Recipe& recipe : kRecipes)
+        if (recipe.campaign_only && is_here(recipe)) add_usual(recipe, table);
+    table.insert(table.end(), kChosenForCampaigns.begin(), kChosenForCampaigns.end());
     return table;
 }
 
 std::string random_composition(std::uint64_t seed, FreeOrder order) {
     Random random(seed);
-    return write_random(random, 4, order == FreeOrder::any);
+    const bool is_any = order == FreeOrder::any;
+    return write_random(random, 4, {.any_order = is_any, .any_size = is_any});
 }
 
 std::string composition_label(std::string_view text) {

@@ -38,8 +38,8 @@ public:
     [[nodiscard]] virtual MemoryResource& resource() = 0;
     // Returns what nobody uses to where it came from, where the strategy does that when told to.
     virtual void give_back() {}
-    // Frees everything at once, where the strategy can. Requires: nobody uses any of it.
-    virtual void start_over() {}
+    // Frees everything at once, and says so, where the strategy can. Requires: nobody uses any of it.
+    virtual bool start_over() { return false; }
 };
 
 // What a recipe builds on: how many bytes it is to serve, and the resources named in its parentheses.
@@ -66,6 +66,13 @@ struct Recipe {
     bool listed = true;
     // Takes several blocks from its upstream and returns them in any order: not for a stack.
     bool many_blocks = false;
+    // Asks of its upstream for other sizes than it was asked for: not on blocks of one size.
+    bool other_sizes = false;
+    // One of several links serves, so that the chain can do what the most able of them can.
+    bool any_link_serves = false;
+    // Not for each contract test, but for the campaigns.
+    bool campaign_only = false;
+    bool native_only = false;
 };
 
 // A part of the usual kind.
@@ -80,8 +87,12 @@ public:
         if constexpr (requires { value_.trim(); }) (void)value_.trim();
         if constexpr (requires { value_.purge(); }) (void)value_.purge();
     }
-    void start_over() override {
-        if constexpr (requires { value_.reset(); }) value_.reset();
+    bool start_over() override {
+        if constexpr (requires { value_.reset(); }) {
+            value_.reset();
+            return true;
+        }
+        return false;
     }
 
 private:
@@ -121,7 +132,7 @@ public:
     // Of each part, from the top down, so that what one returns the next may return as well.
     void give_back();
     // Of the part on top. Requires: nobody uses any of its blocks.
-    void start_over() { parts_.back()->start_over(); }
+    bool start_over() { return parts_.back()->start_over(); }
     // The names under which its parts are in the registry of blocks.
     [[nodiscard]] const std::vector<std::string>& listed_names() const { return listed_names_; }
     // What a model may ask of it.
@@ -136,10 +147,13 @@ private:
 
 // Every recipe alone or on others, and the hand-picked chains: what each contract test runs with.
 [[nodiscard]] std::vector<std::string> composition_table();
+// The same with what is for campaigns only.
+[[nodiscard]] std::vector<std::string> campaign_table();
 
 enum class FreeOrder : std::uint8_t { any, may_be_newest_first };
 
-// A composition of up to four levels; the same for the same seed, on every platform.
+// A composition of up to four levels; the same for the same seed, wherever there are the same recipes. With
+// FreeOrder::any it takes blocks of all sizes; otherwise its limits() tell.
 [[nodiscard]] std::string random_composition(std::uint64_t seed,
                                              FreeOrder order = FreeOrder::may_be_newest_first);
 

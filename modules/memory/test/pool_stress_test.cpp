@@ -1,6 +1,6 @@
 // Producers and consumers on cores of their own, with every block stamped. Each producer owns a pool with far
-// fewer blocks than it sends, so that nothing works unless frees from other threads come back. Short by
-// default; with OURO_TEST_LONG it runs for seconds.
+// fewer blocks than it sends, so that nothing works unless frees from other threads come back. The one with
+// most threads runs for seconds where the build says so, all of them with OURO_TEST_LONG.
 #include "stress_threads.hpp"
 
 #include <ouro/base/random.hpp>
@@ -32,7 +32,13 @@ constexpr std::size_t kBlockBytes = 64;
 constexpr std::size_t kMaxBlocks = 2000;
 constexpr std::size_t kLaneBlocks = 512;
 constexpr std::uint64_t kShortRunBlocks = 100'000;
-constexpr std::uint64_t kLongRunNs = 3'000'000'000;
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+#ifdef OURO_STRESS_SECONDS
+constexpr std::uint64_t kUsualRunNs = OURO_STRESS_SECONDS * kSecondNs;
+#else
+constexpr std::uint64_t kUsualRunNs = 0;
+#endif
+constexpr std::uint64_t kLongRunNs = 10 * kSecondNs;
 
 using Lane = SpscRing<std::byte*>;
 
@@ -58,6 +64,7 @@ std::uint64_t verified_stamp(const std::byte* block, std::uint64_t& damaged) {
 struct Producer {
     PoolAllocator pool;
     std::uint64_t number;
+    std::uint64_t usual_run_ns;
     std::vector<Lane*> lanes;
     std::uint64_t sent = 0;
     std::uint64_t freed_here = 0;
@@ -70,7 +77,7 @@ struct Producer {
         pool.bind_to_this_thread();
         ouro::Random random(number);
         const auto is_enough = [&] { return sent >= kShortRunBlocks; };
-        work_until(is_enough, kLongRunNs, [&] { send_some(random); });
+        work_until(is_enough, {usual_run_ns, kLongRunNs}, [&] { send_some(random); });
         is_done.store(true, std::memory_order_release);
     }
 
@@ -130,12 +137,13 @@ struct Everyone {
 };
 
 void prepare(Everyone& all, ouro::MemoryResource& lane_memory, std::size_t producer_count,
-             std::size_t consumer_count) {
+             std::size_t consumer_count, std::uint64_t usual_run_ns) {
     all.consumers.resize(consumer_count);
     for (std::size_t i = 0; i < producer_count; ++i) {
         auto pool = PoolAllocator::create({.block_bytes = kBlockBytes, .max_blocks = kMaxBlocks});
         ASSERT_TRUE(pool);
-        all.producers.emplace_back(new Producer{.pool = *std::move(pool), .number = i + 1, .lanes = {}});
+        all.producers.emplace_back(new Producer{
+            .pool = *std::move(pool), .number = i + 1, .usual_run_ns = usual_run_ns, .lanes = {}});
         ASSERT_NO_FATAL_FAILURE(
             connect(*all.producers.back(), all.consumers, lane_memory, kLaneBlocks, all.lanes));
     }
@@ -157,11 +165,11 @@ void verify_producer(Producer& producer) {
     EXPECT_EQ(producer.pool.check(), Status::ok);
 }
 
-void run_all(std::size_t producer_count, std::size_t consumer_count) {
+void run_all(std::size_t producer_count, std::size_t consumer_count, std::uint64_t usual_run_ns = 0) {
     auto lane_memory = ouro::SystemAllocator::create({});
     ASSERT_TRUE(lane_memory);
     Everyone all;
-    ASSERT_NO_FATAL_FAILURE(prepare(all, *lane_memory, producer_count, consumer_count));
+    ASSERT_NO_FATAL_FAILURE(prepare(all, *lane_memory, producer_count, consumer_count, usual_run_ns));
     run_on_cores(all.producers, all.consumers);
     std::uint64_t sent = 0;
     std::uint64_t sent_sum = 0;
@@ -192,7 +200,7 @@ TEST(PoolStress, OneProducerManyConsumers) {
 }
 
 TEST(PoolStress, ManyProducersManyConsumers) {
-    run_all(3, 3);
+    run_all(3, 3, kUsualRunNs);
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kCutBytes = 16384;
 constexpr std::size_t kCuts = 8192;
 
+// One above another.
+constexpr std::size_t kMostMarks = 3;
+
 struct Pattern {
     Pattern() {
         Random random(0x7ADE);
@@ -44,8 +47,11 @@ std::size_t first_wrong_byte(const std::byte* data, std::uint32_t stamp, std::si
 }  // namespace
 
 void ResourceModel::step() {
+    if (limits_.uses_marks && random_.below(64) == 0)
+        return marks_.size() < kMostMarks && random_.chance(0.5) ? place_mark() : free_to_mark();
     const std::uint32_t choice = random_.below(100);
-    if (blocks_.empty() || (choice < 50 && blocks_.size() < limits_.max_live_blocks)) {
+    if (blocks_.size() == first_free_to_change() ||
+        (choice < 50 && blocks_.size() < limits_.max_live_blocks)) {
         allocate();
     } else if (choice < 80) {
         free_one();
@@ -56,7 +62,31 @@ void ResourceModel::step() {
     }
 }
 
+void ResourceModel::place_mark() {
+    const auto mark = resource_.place_mark();
+    if (!mark) {
+        limits_.uses_marks = mark.status() != Status::not_supported;
+        ASSERT_TRUE(mark.status() == Status::not_supported || mark.status() == Status::capacity_exhausted)
+            << status_name(mark.status());
+        return;
+    }
+    marks_.push_back({*mark, blocks_.size()});
+}
+
+void ResourceModel::free_to_mark() {
+    if (marks_.empty()) return;
+    const OpenMark open = marks_.back();
+    marks_.pop_back();
+    for (std::size_t index = open.first; index < blocks_.size(); ++index)
+        verify_stamp(blocks_[index], blocks_[index].block.size);
+    blocks_.resize(open.first);
+    resource_.free_since(open.mark);
+    ++freed_marks_;
+}
+
 void ResourceModel::free_all() {
+    while (!marks_.empty())
+        free_to_mark();
     limits_.newest_only = true;
     while (!blocks_.empty())
         free_one();
@@ -70,7 +100,9 @@ void ResourceModel::verify_all() const {
 bool ResourceModel::is_refusal(Status status) const {
     return status == Status::capacity_exhausted || status == Status::out_of_memory ||
            status == Status::out_of_address_space || status == Status::too_many_mappings ||
-           status == limits_.other_refusal;
+           status == limits_.other_refusal ||
+           // Under a mark, a tagged block does not become smaller.
+           (status == Status::busy && !marks_.empty());
 }
 
 MemoryBlock ResourceModel::as_returned(const Live& live) {
@@ -86,8 +118,9 @@ std::size_t ResourceModel::random_size() {
 }
 
 std::size_t ResourceModel::random_index() {
+    const std::size_t first = first_free_to_change();
     return limits_.newest_only ? blocks_.size() - 1
-                               : random_.below(static_cast<std::uint32_t>(blocks_.size()));
+                               : first + random_.below(static_cast<std::uint32_t>(blocks_.size() - first));
 }
 
 void ResourceModel::allocate() {

@@ -25,6 +25,8 @@ public:
         bool newest_only = false;
         // False for a resource that cannot tell its addresses.
         bool asks_owner = true;
+        // Marks are placed now and then, one above another, and freed to, where the resource has any.
+        bool uses_marks = false;
         // What a refused call may say beside that memory, addresses or capacity ran out.
         Status other_refusal = Status::capacity_exhausted;
     };
@@ -36,7 +38,10 @@ public:
     void step();
     void free_all();
     // Forgets the blocks without freeing them: for a resource that was reset as a whole.
-    void forget_all() { blocks_.clear(); }
+    void forget_all() {
+        blocks_.clear();
+        marks_.clear();
+    }
 
     // Compares every byte of every live block.
     void verify_all() const;
@@ -45,6 +50,7 @@ public:
     // How many allocations failed since the last that was served, and in all.
     [[nodiscard]] std::size_t refusals_in_a_row() const { return refusals_in_a_row_; }
     [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
+    [[nodiscard]] std::uint64_t freed_marks() const { return freed_marks_; }
 
 private:
     struct Live {
@@ -53,11 +59,22 @@ private:
         std::size_t alignment;
         std::uint32_t stamp;
     };
+    // Blocks from `first` on are younger. Older ones are not changed until it is freed to.
+    struct OpenMark {
+        ResourceMark mark;
+        std::size_t first;
+    };
 
     void allocate();
     void free_one();
     void reallocate_one();
     void resize_one();
+    void place_mark();
+    void free_to_mark();
+    // Where the blocks begin that may be changed.
+    [[nodiscard]] std::size_t first_free_to_change() const {
+        return marks_.empty() ? 0 : marks_.back().first;
+    }
     [[nodiscard]] std::size_t random_size();
     [[nodiscard]] std::size_t random_index();
     // The block with one of the sizes that it may be returned with.
@@ -71,6 +88,8 @@ private:
     Limits limits_;
     Random random_;
     std::vector<Live> blocks_;
+    std::vector<OpenMark> marks_;
+    std::uint64_t freed_marks_ = 0;
     std::uint32_t next_stamp_ = 1;
     std::size_t refusals_in_a_row_ = 0;
     std::uint64_t refusals_ = 0;

@@ -89,7 +89,7 @@ struct Producer {
     void run() {
         Random random(seed, number);
         const auto is_enough = [&] { return sent >= kShortRunParcels; };
-        work_until(is_enough, kLongRunNs, [&] {
+        work_until(is_enough, {.long_ns = kLongRunNs}, [&] {
             for (int i = 0; i < 100; ++i)
                 send_one(random);
         });

@@ -39,12 +39,18 @@ void run_on_cores(Producers& producers, Consumers& consumers) {
         thread.join();
 }
 
-// Calls work() until enough() says so; with OURO_TEST_LONG it goes on for the time given as well.
+// How long a stress goes on at least, without and with OURO_TEST_LONG.
+struct RunTime {
+    std::uint64_t usual_ns = 0;
+    std::uint64_t long_ns = 0;
+};
+
+// Calls work() until enough() says so and the time is over.
 template <class Enough, class Work>
-void work_until(Enough enough, std::uint64_t long_run_ns, Work work) {
+void work_until(Enough enough, const RunTime& time, Work work) {
     const bool is_long = std::getenv("OURO_TEST_LONG") != nullptr;
-    const std::uint64_t end_ns = os::monotonic_ns() + long_run_ns;
-    while (!enough() || (is_long && os::monotonic_ns() < end_ns))
+    const std::uint64_t end_ns = os::monotonic_ns() + (is_long ? time.long_ns : time.usual_ns);
+    while (!enough() || os::monotonic_ns() < end_ns)
         work();
 }
 

@@ -25,24 +25,46 @@ void now(std::string_view stage) {
     os::write_error_text(stage);
 }
 
-void write_to(std::byte* address) {
+[[gnu::noinline]] void write_to(std::byte* address) {
     now(kAccess);
     *reinterpret_cast<volatile unsigned char*>(address) = 0x5A;
+    asm volatile("");
 }
 
-void read_from(const std::byte* address) {
+[[gnu::noinline]] void read_from(const std::byte* address) {
     now(kAccess);
     [[maybe_unused]] const unsigned char value = *reinterpret_cast<const volatile unsigned char*>(address);
+    asm volatile("");
+}
+
+// Reports name who calls: these stay on the stack while they do.
+template <class Resource>
+[[gnu::noinline]] MemoryBlock load_texture(Resource& resource, std::size_t size) {
+    const MemoryBlock block = resource.allocate(size).value();
+    asm volatile("");
+    return block;
+}
+template <class Resource>
+[[gnu::noinline]] void unload_texture(Resource& resource, MemoryBlock block) {
+    resource.deallocate(block);
+    asm volatile("");
+}
+template <class Resource>
+[[gnu::noinline]] void free_at_last(Resource& resource, MemoryBlock block, std::size_t alignment) {
+    now(kFree);
+    resource.deallocate(block, alignment);
+    asm volatile("");
 }
 
 template <HardeningTier kTier>
 class Scene {
 public:
-    void commit(InjectedBug bug) {
-        guarded_.emplace(*GuardedAllocator<kTier>::create_on(upstream_, {.max_blocks = 1000}));
+    void commit(InjectedBug bug, Annotate annotate) {
+        guarded_.emplace(*GuardedAllocator<kTier>::create_on(
+            upstream_, {.max_blocks = 1000, .annotate = annotate == Annotate::yes}));
         // The neighbours make what lies around memory in use, as in a program.
         const MemoryBlock before = guarded_->allocate(kSize).value();
-        const MemoryBlock block = guarded_->allocate(kSize).value();
+        const MemoryBlock block = load_texture(*guarded_, kSize);
         const MemoryBlock behind = guarded_->allocate(kSize).value();
         if (bug != InjectedBug::leak) misuse(bug, block);
         guarded_->deallocate(before);
@@ -56,8 +78,7 @@ private:
     static constexpr std::size_t kSize = 96;
 
     void free(MemoryBlock block, std::size_t alignment = kDefaultAlignment) {
-        now(kFree);
-        guarded_->deallocate(block, alignment);
+        free_at_last(*guarded_, block, alignment);
     }
 
     void misuse(InjectedBug bug, MemoryBlock block) {
@@ -72,10 +93,10 @@ private:
                 write_to(block.end() + 1000);
                 return free(block);
             case InjectedBug::read_after_free:
-                guarded_->deallocate(block);
+                unload_texture(*guarded_, block);
                 return read_from(block.data);
             case InjectedBug::write_after_free:
-                guarded_->deallocate(block);
+                unload_texture(*guarded_, block);
                 return write_to(block.data + 20);
             default:
                 return free_wrongly(bug, block);
@@ -85,7 +106,7 @@ private:
     void free_wrongly(InjectedBug bug, MemoryBlock block) {
         switch (bug) {
             case InjectedBug::double_free:
-                guarded_->deallocate(block);
+                unload_texture(*guarded_, block);
                 return free(block);
             case InjectedBug::wrong_size:
                 return free({block.data, kSize / 2});
@@ -93,8 +114,7 @@ private:
                 return free(block, 4 * kDefaultAlignment);
             case InjectedBug::wrong_resource: {
                 auto other = GuardedAllocator<kTier>::create_on(other_upstream_, {.max_blocks = 1000});
-                now(kFree);
-                return other->deallocate(block);
+                return free_at_last(*other, block, kDefaultAlignment);
             }
             case InjectedBug::foreign_pointer: {
                 alignas(kDefaultAlignment) static std::byte outside[kSize];
@@ -111,30 +131,32 @@ private:
     std::optional<GuardedAllocator<kTier>> guarded_;
 };
 
-[[noreturn]] void run_child(InjectedBug bug, HardeningTier tier, int error_output) {
+[[noreturn]] void run_child(InjectedBug bug, HardeningTier tier, Annotate annotate, int error_output) {
     ::dup2(error_output, STDERR_FILENO);
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     switch (tier) {
         case HardeningTier::off:
-            Scene<HardeningTier::off>().commit(bug);
+            Scene<HardeningTier::off>().commit(bug, annotate);
             break;
         case HardeningTier::checked:
-            Scene<HardeningTier::checked>().commit(bug);
+            Scene<HardeningTier::checked>().commit(bug, annotate);
             break;
         case HardeningTier::hardened:
-            Scene<HardeningTier::hardened>().commit(bug);
+            Scene<HardeningTier::hardened>().commit(bug, annotate);
             break;
     }
     ::_exit(0);
 }
 
-std::string output_of_child(InjectedBug bug, HardeningTier tier) {
+}  // namespace
+
+std::string output_of(InjectedBug bug, HardeningTier tier, Annotate annotate) {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::pipe(ends), 0);
     const pid_t child = ::fork();
     EXPECT_GE(child, 0);
-    if (child == 0) run_child(bug, tier, ends[1]);
+    if (child == 0) run_child(bug, tier, annotate, ends[1]);
     ::close(ends[1]);
     std::string output;
     char buffer[4096];
@@ -148,10 +170,8 @@ std::string output_of_child(InjectedBug bug, HardeningTier tier) {
     return output;
 }
 
-}  // namespace
-
 std::string_view when_noticed(InjectedBug bug, HardeningTier tier) {
-    const std::string output = output_of_child(bug, tier);
+    const std::string output = output_of(bug, tier, Annotate::yes);
     const std::size_t found = std::min(output.find("ouroboros: "), output.find("AddressSanitizer: "));
     if (found == std::string::npos) {
         EXPECT_EQ(output.find("@died"), std::string::npos) << "died without a report:\n" << output;

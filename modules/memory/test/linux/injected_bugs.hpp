@@ -3,6 +3,7 @@
 #include <ouro/memory/hardening.hpp>
 
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace ouro::testing_support {
@@ -39,6 +40,14 @@ inline constexpr std::array<BugName, 11> kBugs{{
     {InjectedBug::foreign_pointer, "free of a foreign pointer"},
     {InjectedBug::leak, "leak"},
 }};
+
+// Whether sanitizers are told of the blocks. Where they are, they stop at some bugs before we do.
+enum class Annotate { yes, no };
+
+// What a child process says that commits the bug over an upstream that checks nothing. The function
+// load_texture allocates the block; unload_texture frees it where a bug comes after a free; free_at_last does
+// the free that is wrong, or comes after the damage; write_to and read_from touch what they may not.
+[[nodiscard]] std::string output_of(InjectedBug bug, HardeningTier tier, Annotate annotate);
 
 // Commits the bug over an upstream that checks nothing, in a child process, and answers when it was noticed:
 // "at the access", "at the free", "at the end", or "no".

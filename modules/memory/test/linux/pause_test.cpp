@@ -1,26 +1,22 @@
 // No thread waits for another: one is stopped at random points of its work, as a scheduler or a debugger
 // would, and the others go on allocating and freeing its blocks. No futex call is made while they do.
 // Resources with locks show that the test would notice.
-#include <ouro/base/random.hpp>
+#include "paused_workers.hpp"
+
 #include <ouro/memory/partition_allocator.hpp>
+#include <ouro/memory/pool_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <mutex>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 #include <gtest/gtest.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <pthread.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,66 +28,30 @@ using ouro::MemoryResource;
 using ouro::Partition;
 using ouro::PartitionAllocator;
 using ouro::PartitionOptions;
-using ouro::Random;
+using ouro::PoolAllocator;
 using ouro::SmallObjectAllocator;
+using ouro::testing_support::Outcome;
+using ouro::testing_support::Pauses;
 
 constexpr std::size_t kPlaces = 256;
-constexpr int kPauses = 150;
 // Where each of them may cost the others their patience.
 constexpr int kFewPauses = 15;
 constexpr std::size_t kAlignment = 16;
 
-// What the child tells by its exit code.
-enum class Outcome : int {
-    everyone_went_on = 0,
-    cannot_filter = 3,
-    cannot_create = 4,
-    others_stood_still = 5
-};
-
-// What the child's threads share. Blocks lie in places as (address, size); null is free.
+// What the child's threads share. A place holds a block of its own size, or null.
 struct Shared {
     MemoryResource* heap = nullptr;
     std::array<std::atomic<std::byte*>, kPlaces> places = {};
-    std::array<std::atomic<std::uint64_t>, 3> progress = {};
-    std::atomic<bool> is_paused = false;
-    std::atomic<bool> may_resume = false;
-    std::atomic<int> filtered_threads = 0;
 };
 Shared g_shared;
 
-std::size_t size_of_place(std::size_t place) {
+constexpr std::size_t size_of_place(std::size_t place) {
     return 16 + place * 24;
 }
 
-void sleep_briefly() {
-    const timespec moment{0, 50'000};
-    ::nanosleep(&moment, nullptr);
-}
-
-// The stopped thread stays here, wherever it was in its work.
-void pause_here(int) {
-    g_shared.is_paused.store(true);
-    while (!g_shared.may_resume.load())
-        sleep_briefly();
-    g_shared.is_paused.store(false);
-}
-
-// From now on a futex call of this thread kills the process.
-bool forbid_futex() {
-    std::array filter = {
-        sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
-        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 // Frees whatever lies in a place, whoever allocated it, and puts a new block there.
-void work_on(std::size_t place) {
+void work_on(std::size_t, std::uint32_t random) {
+    const std::size_t place = random % kPlaces;
     std::byte* const old = g_shared.places[place].exchange(nullptr);
     if (old != nullptr) g_shared.heap->deallocate({old, size_of_place(place)}, kAlignment);
     const auto block = g_shared.heap->allocate(size_of_place(place), kAlignment);
@@ -100,57 +60,10 @@ void work_on(std::size_t place) {
     if (mine != nullptr) g_shared.heap->deallocate({mine, size_of_place(place)}, kAlignment);
 }
 
-void* run_worker(void* argument) {
-    const auto index = reinterpret_cast<std::uintptr_t>(argument);
-    if (!forbid_futex()) ::_exit(static_cast<int>(Outcome::cannot_filter));
-    g_shared.filtered_threads.fetch_add(1);
-    Random random(100 + index);
-    for (;;) {
-        work_on(random.below(kPlaces));
-        g_shared.progress[index].fetch_add(1);
-    }
-}
-
-// How often, and by how many steps the others must go on each time.
-struct Pauses {
-    int count = kPauses;
-    std::uint64_t steps = 2000;
-};
-
-// True when all but the first worker go on by so many steps before the patience, in moments, is at its end.
-bool others_make_progress(int patience, std::uint64_t steps) {
-    const std::uint64_t second = g_shared.progress[1].load();
-    const std::uint64_t third = g_shared.progress[2].load();
-    for (; patience != 0; --patience) {
-        if (g_shared.progress[1].load() > second + steps && g_shared.progress[2].load() > third + steps)
-            return true;
-        sleep_briefly();
-    }
-    return false;
-}
-
 // Ends the child: the workers use the resource until the process is gone.
 Outcome pause_again_and_again(MemoryResource& heap, int patience, const Pauses& pauses = {}) {
     g_shared.heap = &heap;
-    struct sigaction action = {};
-    action.sa_handler = pause_here;
-    ::sigaction(SIGUSR1, &action, nullptr);
-    std::array<pthread_t, 3> threads = {};
-    for (std::uintptr_t index = 0; index < threads.size(); ++index)
-        ::pthread_create(&threads[index], nullptr, run_worker, reinterpret_cast<void*>(index));
-    while (g_shared.filtered_threads.load() != 3)
-        sleep_briefly();
-    for (int pause = 0; pause < pauses.count; ++pause) {
-        g_shared.may_resume.store(false);
-        ::pthread_kill(threads[0], SIGUSR1);
-        while (!g_shared.is_paused.load())
-            sleep_briefly();
-        if (!others_make_progress(patience, pauses.steps)) return Outcome::others_stood_still;
-        g_shared.may_resume.store(true);
-        while (g_shared.is_paused.load())
-            sleep_briefly();
-    }
-    return Outcome::everyone_went_on;
+    return ouro::testing_support::pause_again_and_again(work_on, patience, pauses);
 }
 
 // A heap in a region that is never large enough: whoever finds it full takes what the others keep.
@@ -232,6 +145,34 @@ Outcome pause_on<Partition>(int patience) {
     return set ? pause_again_and_again((*set)[0], patience) : Outcome::cannot_create;
 }
 
+// A pool belongs to one thread: each worker allocates from its own, and frees the blocks of all.
+std::array<std::optional<PoolAllocator>, 3> g_pools;
+
+void work_on_pools(std::size_t worker, std::uint32_t random) {
+    // Ours from the first step on.
+    if (!g_pools[worker]->is_owner()) g_pools[worker]->bind_to_this_thread();
+    std::byte* const old = g_shared.places[random % kPlaces].exchange(nullptr);
+    const auto give_back = [](std::byte* block) {
+        for (auto& pool : g_pools)
+            if (pool->owns(block)) return pool->deallocate_block(block);
+    };
+    if (old != nullptr) give_back(old);
+    const auto block = g_pools[worker]->allocate_block();
+    if (!block) return;
+    std::byte* const mine = g_shared.places[random % kPlaces].exchange(block->data);
+    if (mine != nullptr) give_back(mine);
+}
+
+template <>
+Outcome pause_on<PoolAllocator>(int patience) {
+    for (auto& pool : g_pools) {
+        auto made = PoolAllocator::create({.block_bytes = 64, .max_blocks = 4 * kPlaces});
+        if (!made) return Outcome::cannot_create;
+        pool.emplace(*std::move(made));
+    }
+    return ouro::testing_support::pause_again_and_again(work_on_pools, patience);
+}
+
 // How the child ended, as waitpid tells.
 template <class Resource>
 int run_in_child(int patience) {
@@ -256,6 +197,14 @@ TEST(PausedThread, StopsNobodyElseAndNoFutexIsCalled) {
 
 TEST(PausedThread, StopsNobodyElseInTheSamePartition) {
     const int state = run_in_child<Partition>(kMuchPatience);
+    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
+    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
+        << "5: the others stood still while one was paused";
+}
+
+// Neither the owner of a pool those who free its blocks, nor they the owner.
+TEST(PausedThread, StopsNobodyElseWithPoolsWhoseBlocksOthersFree) {
+    const int state = run_in_child<PoolAllocator>(kMuchPatience);
     ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
     EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
         << "5: the others stood still while one was paused";

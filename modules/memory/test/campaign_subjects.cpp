@@ -1,0 +1,238 @@
+#include "campaign_subjects.hpp"
+
+#include <ouro/memory/collections/capacity_pool.hpp>
+#include <ouro/memory/partition_allocator.hpp>
+#include <ouro/memory/pool.hpp>
+#include <ouro/memory/pool_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
+#include <ouro/memory/tlsf_allocator.hpp>
+#include <ouro/memory/tlsf_heap.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace ouro::testing_support {
+namespace {
+
+struct alignas(kPoolAlignment) Cell {
+    std::byte bytes[kPoolBlockBytes];
+};
+
+// Each object is a block. Its handle names it while it lives and is stale afterwards.
+class ObjectPool final : public MemoryResource {
+public:
+    explicit ObjectPool(Pool<Cell> pool) : pool_(std::move(pool)) {}
+
+    Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
+        if (size > kPoolBlockBytes || alignment > kPoolAlignment) return Status::capacity_exhausted;
+        const auto handle = pool_.emplace();
+        if (!handle) return handle.status();
+        Cell* const cell = pool_.get(*handle);
+        EXPECT_NE(cell, nullptr);
+        EXPECT_EQ(pool_.handle_of(cell), *handle);
+        return MemoryBlock{cell->bytes, kPoolBlockBytes};
+    }
+    void deallocate(MemoryBlock block, std::size_t) noexcept override {
+        Cell* const cell = reinterpret_cast<Cell*>(block.data);
+        const auto handle = pool_.handle_of(cell);
+        EXPECT_EQ(pool_.get(handle), cell);
+        EXPECT_EQ(pool_.destroy(handle), Status::ok);
+        EXPECT_EQ(pool_.get(handle), nullptr);
+        EXPECT_EQ(pool_.destroy(handle), Status::stale_handle);
+    }
+    Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
+                                     std::size_t alignment) noexcept override {
+        return try_resize(block, new_size, alignment);
+    }
+    Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size, std::size_t) noexcept override {
+        if (new_size > kPoolBlockBytes) return Status::capacity_exhausted;
+        return MemoryBlock{block.data, kPoolBlockBytes};
+    }
+    bool owns(const void* address) const noexcept override { return pool_.owns(address); }
+    ResourceInfo info() const noexcept override { return {.name = pool_.name(), .frees_blocks = true}; }
+    ResourceStats stats() const noexcept override { return pool_.stats(); }
+    Status check() const noexcept override {
+        // The objects that a walk finds are those that there are.
+        const auto seen = static_cast<std::size_t>(std::distance(pool_.begin(), last()));
+        return seen == pool_.count() ? pool_.check() : Status::corrupt_data;
+    }
+    std::size_t trim() noexcept { return pool_.trim(); }
+    void reset() noexcept { pool_.clear(); }
+
+private:
+    [[nodiscard]] Pool<Cell>::ConstIterator last() const noexcept {
+        auto place = pool_.begin();
+        while (!(place == pool_.end()))
+            ++place;
+        return place;
+    }
+
+    Pool<Cell> pool_;
+};
+
+// In an image of which a part is usable at first. It is told to grow when it is full, and to shrink when
+// something is to be given back.
+class HeapInImage final : public MemoryResource {
+public:
+    HeapInImage(SystemAllocator memory, MemoryBlock image) : memory_(std::move(memory)), image_(image) {
+        reset();
+    }
+    HeapInImage(const HeapInImage&) = delete;
+    HeapInImage& operator=(const HeapInImage&) = delete;
+    ~HeapInImage() { memory_.deallocate(image_, kAlignment); }
+
+    // Where blocks of the largest alignment that a test asks for may stand.
+    static constexpr std::size_t kAlignment = 4096;
+
+    Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
+        const auto block = heap_->allocate(size, alignment);
+        if (block || block.status() != Status::capacity_exhausted || !grow()) return block;
+        return allocate(size, alignment);
+    }
+    void deallocate(MemoryBlock block, std::size_t) noexcept override { heap_->deallocate(block); }
+    Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
+                                     std::size_t alignment) noexcept override {
+        return heap_->reallocate(block, new_size, alignment);
+    }
+    Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
+                                     std::size_t alignment) noexcept override {
+        return heap_->try_resize(block, new_size, alignment);
+    }
+    bool owns(const void* address) const noexcept override { return image_.contains(address); }
+    ResourceInfo info() const noexcept override { return {.name = "tlsf image", .frees_blocks = true}; }
+    ResourceStats stats() const noexcept override {
+        const TlsfHeap::Stats all = heap_->stats();
+        return {.live_bytes = static_cast<std::size_t>(all.live_bytes),
+                .live_blocks = static_cast<std::size_t>(all.live_blocks)};
+    }
+    // Both ways to look at it.
+    Status check() const noexcept override {
+        const Status status = TlsfHeap::check({image_.data, heap_->usable_bytes()});
+        return status == Status::ok ? heap_->check() : status;
+    }
+    std::size_t trim() noexcept { return heap_->shrink(); }
+    void reset() noexcept { heap_ = *TlsfHeap::create_in(image_, image_.size / 2); }
+
+private:
+    bool grow() noexcept {
+        const std::size_t usable = heap_->usable_bytes();
+        if (usable == heap_->image_bytes()) return false;
+        return heap_->grow(std::min(heap_->image_bytes(), usable + image_.size / 8)).status() == Status::ok;
+    }
+
+    SystemAllocator memory_;
+    MemoryBlock image_;
+    TlsfHeap* heap_ = nullptr;
+};
+
+// The regions are removed as soon as they are empty, and added again.
+class RegionsHolder final : public Part {
+public:
+    static constexpr std::size_t kRegions = 4;
+
+    RegionsHolder(SystemAllocator memory, std::array<MemoryBlock, kRegions> regions, TlsfAllocator heap)
+        : memory_(std::move(memory)), regions_(regions), heap_(std::move(heap)) {
+        for (std::size_t index = 1; index < kRegions; ++index)
+            EXPECT_TRUE(heap_.add_region(regions_[index]));
+    }
+    RegionsHolder(const RegionsHolder&) = delete;
+    RegionsHolder& operator=(const RegionsHolder&) = delete;
+
+    [[nodiscard]] MemoryResource& resource() override { return heap_; }
+    void give_back() override {
+        (void)heap_.trim();
+        for (std::size_t index = 1; index < kRegions; ++index) {
+            const Status removed = heap_.remove_region(regions_[index]).status();
+            EXPECT_TRUE(removed == Status::ok || removed == Status::busy) << status_name(removed);
+            if (removed == Status::ok) {
+                EXPECT_TRUE(heap_.add_region(regions_[index]));
+            }
+        }
+    }
+
+private:
+    // The memory of the regions ends with it, after the heap.
+    SystemAllocator memory_;
+    std::array<MemoryBlock, kRegions> regions_;
+    TlsfAllocator heap_;
+};
+
+}  // namespace
+
+PartPointer build_object_pool(const Site& site) {
+    const Pool<Cell>::Options options{.max_objects = site.bytes / sizeof(Cell)};
+    auto pool = site.upstreams.empty() ? Pool<Cell>::create(options)
+                                       : Pool<Cell>::create_on(*site.upstreams[0], options);
+    if (!pool) return nullptr;
+    return hold_in_place<ObjectPool>(*std::move(pool));
+}
+
+PartPointer build_local_pool(const Site& site) {
+    const PoolOptions options{.block_bytes = kPoolBlockBytes,
+                              .alignment = kPoolAlignment,
+                              .max_blocks = site.bytes / kPoolBlockBytes};
+    if (site.upstreams.empty()) return hold(LocalPoolAllocator::create(options));
+    return hold(LocalPoolAllocator::create_on(*site.upstreams[0], options));
+}
+
+PartPointer build_tlsf_heap(const Site& site) {
+    auto memory = SystemAllocator::create({});
+    if (!memory) return nullptr;
+    const auto image = memory->allocate(site.bytes, HeapInImage::kAlignment);
+    if (!image) return nullptr;
+    return hold_in_place<HeapInImage>(*std::move(memory), *image);
+}
+
+PartPointer build_tlsf_growing(const Site& site) {
+    return hold(TlsfAllocator::create_growing(*site.upstreams[0], {.region_bytes = site.bytes / 8}));
+}
+
+PartPointer build_tlsf_regions(const Site& site) {
+    auto memory = SystemAllocator::create({});
+    if (!memory) return nullptr;
+    std::array<MemoryBlock, RegionsHolder::kRegions> regions;
+    for (MemoryBlock& region : regions) {
+        // One of them holds all that another resource may ask for in one piece.
+        const bool is_first = &region == regions.data();
+        const auto block = memory->allocate(is_first ? site.bytes / 4 * 3 : site.bytes / 12, 4096);
+        if (!block) return nullptr;
+        region = *block;
+    }
+    auto heap = TlsfAllocator::create_in(regions[0]);
+    if (!heap) return nullptr;
+    return std::make_unique<RegionsHolder>(*std::move(memory), regions, *std::move(heap));
+}
+
+PartPointer build_capacity_pool(const Site& site) {
+    return hold_in_place<CapacityPool>(
+        *site.upstreams[0],
+        CapacityPool::Options{.largest_block_bytes = site.bytes / 16, .max_kept_bytes = site.bytes / 8});
+}
+
+PartPointer build_partition_with(const Site& site, ThreadSafety threads, PartitionGuards guards) {
+    class SetHolder final : public Part {
+    public:
+        explicit SetHolder(PartitionAllocator set) : set_(std::move(set)) {}
+        [[nodiscard]] MemoryResource& resource() override { return set_[1]; }
+        void give_back() override { (void)set_.trim(); }
+
+    private:
+        PartitionAllocator set_;
+    };
+    // A block with pages of its own takes the addresses of a span.
+    const std::size_t bytes = guards == PartitionGuards::blocks ? 32 * site.bytes : site.bytes;
+    const PartitionOptions parts[] = {
+        {.name = "other", .max_bytes = 1},
+        {.name = "partition", .max_bytes = bytes, .guards = guards, .thread_safety = threads}};
+    auto set = site.upstreams.empty()
+                   ? PartitionAllocator::create({.partitions = parts})
+                   : PartitionAllocator::create_on(*site.upstreams[0], {.partitions = parts});
+    if (!set) return nullptr;
+    return std::make_unique<SetHolder>(*std::move(set));
+}
+
+}  // namespace ouro::testing_support
