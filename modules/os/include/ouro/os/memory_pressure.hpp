@@ -49,7 +49,8 @@ struct MemoryStalls {
     StallShares full;
 };
 
-// Of the process's control group where it tells (version 2), else of the whole system. Fails with not_supported, io_error or corrupt_data.
+// Of the process's control group where it tells (version 2), else of the whole system. Fails with
+// not_supported, io_error or corrupt_data.
 [[nodiscard]] Expected<MemoryStalls> memory_stalls() noexcept;
 
 }  // namespace ouro::os
