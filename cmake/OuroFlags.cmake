@@ -22,6 +22,11 @@ target_compile_definitions(ouro_contract INTERFACE OURO_HARDENING=${OURO_HARDENI
 # What the headers ask for: users by pkg-config must see what the library was built with, too.
 set(ouro_pc_definitions "-DOURO_ASSERT_LEVEL=${OURO_ASSERT_LEVEL} -DOURO_HARDENING=${OURO_HARDENING_TIER}")
 string(APPEND ouro_pc_definitions " -DOURO_DEFAULT_ALIGNMENT=${OURO_DEFAULT_ALIGNMENT}")
+if(OURO_OBSERVE)
+  string(APPEND ouro_pc_definitions " -DOURO_OBSERVE=1")
+else()
+  string(APPEND ouro_pc_definitions " -DOURO_OBSERVE=0")
+endif()
 if(OURO_HUGE_PAGES)
   string(APPEND ouro_pc_definitions " -DOURO_HUGE_PAGES=1")
 endif()

@@ -79,6 +79,11 @@ if(TARGET ouro)
   install(TARGETS ouro COMPONENT programs)
 endif()
 
+if(TARGET ouro_observe)
+  install(FILES tools/debuggers/ouro_gdb.py tools/debuggers/ouroboros.natvis
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/ouroboros COMPONENT observe)
+endif()
+
 set(ouro_component_dependencies "")
 foreach(component IN LISTS ouro_components)
   ouro_install_component(${component})

@@ -1,5 +1,6 @@
 // A cache that gives memory back when it gets tight: it fills as it likes, and when its budget is
-// 70 % full a handler drops the oldest entries, outside of any allocation. Nothing fails.
+// 70 % full a handler drops the oldest pictures, outside of any allocation. Half of the budget is then
+// taken away, and it drops all of them. Nothing fails.
 #include <ouro/memory/allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/tag.hpp>
@@ -8,6 +9,7 @@
 #include <ouro/observe/ledger.hpp>
 #include <ouro/observe/pressure.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 
@@ -28,14 +30,16 @@ public:
             memory_.deallocate(entries_.front());
             entries_.pop_front();
         }
-        std::printf("%s pressure: %zu bytes wanted, %zu freed, %zu entries left\n",
-                    ouro::pressure_level_name(level).data(), bytes_wanted, freed, entries_.size());
+        highest_ = std::max(highest_, level);
         return freed;
     }
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+    [[nodiscard]] ouro::PressureLevel highest() const noexcept { return highest_; }
 
 private:
     ouro::Allocator memory_;
     std::deque<ouro::MemoryBlock> entries_;
+    ouro::PressureLevel highest_ = ouro::PressureLevel::none;
 };
 
 int main() {
@@ -51,15 +55,26 @@ int main() {
         return 1;
 
     bool all_fit = true;
-    for (int frame = 0; frame < 300; ++frame) {
-        all_fit = all_fit && cache.add(16 << 10);
+    for (int frame = 1; frame <= 240; ++frame) {
+        all_fit = cache.add(16 << 10) && all_fit;
         monitor.poll();  // once a frame; or a worker does it: monitor.start_worker()
+        if (frame % 20 == 0) {
+            std::printf("frame %3d: %3zu KiB in use, %2zu pictures; so far %4llu KiB given back\n", frame,
+                        ouro::use_of(*tag).live_bytes >> 10, cache.size(),
+                        static_cast<unsigned long long>(monitor.stats().freed_bytes >> 10));
+        }
+        if (frame == 140) {
+            std::puts("half of the budget is taken away:");
+            if (!ouro::set_budget(*tag, {.hard_bytes = 1 << 19})) return 1;
+            monitor.poll();  // before the next request, which would be refused
+        }
     }
     const ouro::PressureStats stats = monitor.stats();
-    std::printf("%llu calls freed %llu bytes; never more than %zu in use\n",
+    std::printf("a handler was called %llu times, at worst for %s pressure; nothing failed\n",
                 static_cast<unsigned long long>(stats.handler_calls),
-                static_cast<unsigned long long>(stats.freed_bytes), ouro::use_of(*tag).peak_bytes);
-    const bool right = all_fit && stats.handler_calls > 5 && ouro::use_of(*tag).failures == 0;
+                ouro::pressure_level_name(cache.highest()).data());
+    const bool right = all_fit && stats.handler_calls > 5 && ouro::use_of(*tag).failures == 0 &&
+                       cache.highest() == ouro::PressureLevel::critical;
     cache.relieve(ouro::PressureLevel::critical, 0);
     return right && monitor.remove(cache) && ouro::use_of(*tag).live_bytes == 0 ? 0 : 1;
 }

@@ -14,7 +14,11 @@
     for (std::size_t i = 0; i < count; ++i) {
         // A return address points behind its call.
         const auto place = ouro::os::describe_address(static_cast<char*>(frames[i]) - 1);
-        std::printf("#%zu %s (%s:%u)\n", i, place.function, place.file, place.line);
+        if (place.line != 0) {
+            std::printf("#%zu %s (%s:%u)\n", i, place.function, place.file, place.line);
+        } else {  // built without -g
+            std::printf("#%zu %s (%s+0x%zx)\n", i, place.function, place.module, place.module_offset);
+        }
         found += std::strncmp(place.function, "load_level", 10) == 0 ? 1 : 0;
     }
     return found;

@@ -36,12 +36,13 @@ const detail::ObserveImage& ImageCopy::image() const {
     return *reinterpret_cast<const detail::ObserveImage*>(memory_.block().data + copy_offset());
 }
 
-LoadedImage load_target(const std::string& target) {
+LoadedImage load_target(const std::string& target, std::size_t record_set) {
     std::uint32_t process_id = 0;
     const char* const end = target.data() + target.size();
     const auto parsed = std::from_chars(target.data(), end, process_id);
     const bool is_number = !target.empty() && parsed.ptr == end;
-    if (is_number && parsed.ec == std::errc{}) return load_process(process_id);
+    if (is_number && parsed.ec == std::errc{}) return load_process(process_id, record_set);
+    if (record_set > 1) throw ReportError("'" + target + "' is a recording, which holds one set of records");
     return load_recording(target);
 }
 

@@ -17,6 +17,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// The process is not there any more.
+class ProcessEnded : public ReportError {
+public:
+    using ReportError::ReportError;
+};
+
 // A copy of a program's records. What it holds comes from elsewhere: every count, number and text in it is
 // checked by whoever uses it.
 class ImageCopy {
@@ -40,12 +46,19 @@ struct LoadedImage {
     std::size_t used_bytes = 0;
     // As visit_mapping_lines gives them.
     std::string mappings;
+    // Which of the process's records these are, from one in the order of their addresses: a program has its
+    // own, and a preloaded malloc library others.
+    std::size_t record_set = 1;
+    std::size_t record_sets = 1;
 };
 
+// Those with the most in them.
+inline constexpr std::size_t kFullestRecords = 0;
+
 // All of them throw ReportError.
-[[nodiscard]] LoadedImage load_process(std::uint32_t process_id);
+[[nodiscard]] LoadedImage load_process(std::uint32_t process_id, std::size_t record_set = kFullestRecords);
 [[nodiscard]] LoadedImage load_recording(const std::string& path);
 // A number is a process's, everything else a path.
-[[nodiscard]] LoadedImage load_target(const std::string& target);
+[[nodiscard]] LoadedImage load_target(const std::string& target, std::size_t record_set = kFullestRecords);
 
 }  // namespace ouro

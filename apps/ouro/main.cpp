@@ -1,9 +1,13 @@
 #include "doctor.hpp"
 #include "report_command.hpp"
 
+#include <ouro/os/terminal.hpp>
+
+#include <algorithm>
+#include <array>
 #include <iostream>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +30,26 @@ void add_doctor(CLI::App& program) {
     });
 }
 
-std::map<std::string, ouro::SiteSorting> site_sortings() {
-    std::map<std::string, ouro::SiteSorting> names;
-    for (const auto sorting :
-         {ouro::SiteSorting::live, ouro::SiteSorting::allocated, ouro::SiteSorting::temporary,
-          ouro::SiteSorting::growth, ouro::SiteSorting::peak})
-        names.emplace(ouro::site_sorting_name(sorting), sorting);
+constexpr std::array kSortings{ouro::SiteSorting::live, ouro::SiteSorting::allocated,
+                               ouro::SiteSorting::temporary, ouro::SiteSorting::growth,
+                               ouro::SiteSorting::peak};
+
+std::optional<ouro::SiteSorting> find_sorting(const std::string& name) {
+    const auto is_it = [&](ouro::SiteSorting sorting) { return name == ouro::site_sorting_name(sorting); };
+    const auto found = std::find_if(kSortings.begin(), kSortings.end(), is_it);
+    return found == kSortings.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string sorting_names() {
+    std::string names;
+    for (const ouro::SiteSorting sorting : kSortings)
+        names.append(names.empty() ? "" : ", ").append(ouro::site_sorting_name(sorting));
     return names;
+}
+
+// Empty when it is one, otherwise what is wrong.
+std::string complaint_about_sorting(const std::string& name) {
+    return find_sorting(name) ? "" : "'" + name + "' is none of " + sorting_names();
 }
 
 void add_report(CLI::App& program, int& exit_code) {
@@ -40,6 +57,7 @@ void add_report(CLI::App& program, int& exit_code) {
         "report", "Tell how a program uses its memory: tags, budgets, sites, pressure, events");
     auto request = std::make_shared<ouro::ReportRequest>();
     request->style.has_unicode = ouro::terminal_has_unicode();
+    request->clears_screen = ouro::os::output_is_terminal();
     report->add_option("target", request->target, "The number of a running process, or a recording's file")
         ->required();
     report->add_flag("--json", request->as_json, "Print one JSON object instead of text");
@@ -47,10 +65,18 @@ void add_report(CLI::App& program, int& exit_code) {
         ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
         ->capture_default_str();
     report
-        ->add_option("--by", request->sorting,
-                     "What sites are sorted by: bytes live, allocated, temporary, ...")
-        ->transform(CLI::CheckedTransformer(site_sortings()));
+        ->add_option_function<std::string>(
+            "--by",
+            [request](const std::string& name) {
+                request->sorting = find_sorting(name).value_or(request->sorting);
+            },
+            "What sites are sorted by, in bytes: " + sorting_names())
+        ->check(CLI::Validator(complaint_about_sorting, ""));
     report->add_option("--tag", request->tag, "Only this tag and those below it");
+    report
+        ->add_option("--records", request->record_set,
+                     "Which, of a process that keeps several: from 1; the fullest by default")
+        ->check(CLI::PositiveNumber);
     CLI::Option* watch = report->add_flag("--watch", request->is_watching, "Again and again, with rates");
     report->add_option("--interval", request->interval_seconds, "Seconds between two, with --watch")
         ->check(CLI::Range(0.01, 3600.0))

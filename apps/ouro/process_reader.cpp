@@ -26,12 +26,13 @@ std::string process_text(std::uint32_t process_id) {
     const std::string process = process_text(process_id);
     switch (status) {
         case Status::not_found:
-            throw ReportError("there is no " + process + " (any more); `ps` lists those that run");
+            throw ProcessEnded("there is no " + process + " (any more); `ps` lists those that run");
         case Status::permission_denied:
             throw ReportError(
                 "the system does not let you look into " + process +
-                ": it belongs to another user, or protects itself. Type the command as that "
-                "user or as root, or let the program record itself with ouro::save_image(path)");
+                ": it belongs to another user, protects itself, or the system lets only parents look. Type "
+                "the command as that user or as root, let the program call ouro::allow_reports(), or "
+                "record itself with ouro::save_image(path)");
         default:
             throw ReportError("cannot look into " + process + ": " + std::string(status_text(status)));
     }
@@ -73,8 +74,8 @@ Mappings list_mappings(std::uint32_t process_id) {
     const auto visited = os::visit_mapping_lines(process_id, add, &found);
     if (!visited) complain(process_id, visited.status());
     if (found.text.empty())
-        throw ReportError(process_text(process_id) +
-                          " has no memory of its own: it is ending, or a part of the system");
+        throw ProcessEnded(process_text(process_id) +
+                           " has no memory of its own: it is ending, or a part of the system");
     return found;
 }
 
@@ -130,12 +131,19 @@ LoadedImage copy_image(std::uint32_t process_id, std::uint64_t address) {
 
 }  // namespace
 
-LoadedImage load_process(std::uint32_t process_id) {
+LoadedImage load_process(std::uint32_t process_id, std::size_t record_set) {
     Mappings mappings = list_mappings(process_id);
-    // Where there are several, the one with the most in it.
+    const std::vector<std::uint64_t> places = find_images(process_id, mappings);
+    if (record_set > places.size())
+        throw ReportError(process_text(process_id) + " keeps " + std::to_string(places.size()) +
+                          (places.size() == 1 ? " set" : " sets") + " of records; there is no number " +
+                          std::to_string(record_set));
     std::optional<LoadedImage> best;
-    for (const std::uint64_t place : find_images(process_id, mappings)) {
-        LoadedImage loaded = copy_image(process_id, place);
+    for (std::size_t number = 1; number <= places.size(); ++number) {
+        if (record_set != kFullestRecords && number != record_set) continue;
+        LoadedImage loaded = copy_image(process_id, places[number - 1]);
+        loaded.record_set = number;
+        loaded.record_sets = places.size();
         if (!best || loaded.used_bytes > best->used_bytes) best.emplace(std::move(loaded));
     }
     best->mappings = std::move(mappings.text);

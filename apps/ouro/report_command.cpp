@@ -36,17 +36,39 @@ std::string write_report(const Report& whole, const std::string& mappings, const
     return dump(report_json(report), request.is_watching ? kOneLine : 2);
 }
 
-void watch(const ReportRequest& request, std::ostream& out) {
+// Between two reports.
+std::string_view separator(const ReportRequest& request, bool is_first) {
+    if (request.as_json) return "";
+    if (request.clears_screen) return kClearScreen;
+    return is_first ? "" : "\n";
+}
+
+// Nothing once a process that was there has ended.
+std::optional<LoadedImage> load_again(const ReportRequest& request, bool is_first) {
+    try {
+        return load_target(request.target, request.record_set);
+    } catch (const ProcessEnded&) {
+        if (is_first) throw;
+        return std::nullopt;
+    }
+}
+
+void watch(const ReportRequest& request, std::ostream& out, std::ostream& errors) {
     std::optional<Report> before;
     for (unsigned count = 1;; ++count) {
-        const LoadedImage loaded = load_target(request.target);
+        const auto found = load_again(request, !before);
+        if (!found) {
+            errors << "ouro report: process " << request.target << " has ended\n";
+            return;
+        }
+        const LoadedImage& loaded = *found;
         if (!loaded.is_live)
             throw ReportError("'" + request.target +
                               "' is a recording and does not change; --watch wants a process's number");
         Report report = make_report(loaded);
         if (before) add_rates(report, *before);
         const std::string text = write_report(report, loaded.mappings, request);
-        out << (request.as_json ? std::string_view() : kClearScreen) << text << std::flush;
+        out << separator(request, !before) << text << std::flush;
         if (!out || count == request.most_reports) return;
         before = std::move(report);
         std::this_thread::sleep_for(std::chrono::duration<double>(request.interval_seconds));
@@ -58,9 +80,9 @@ void watch(const ReportRequest& request, std::ostream& out) {
 int run_report(const ReportRequest& request, std::ostream& out, std::ostream& errors) {
     try {
         if (request.is_watching) {
-            watch(request, out);
+            watch(request, out, errors);
         } else {
-            const LoadedImage loaded = load_target(request.target);
+            const LoadedImage loaded = load_target(request.target, request.record_set);
             out << write_report(make_report(loaded), loaded.mappings, request);
         }
         return 0;

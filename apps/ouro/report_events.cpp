@@ -28,6 +28,11 @@ const char* kind_name(std::uint64_t kind) {
     return "unknown";
 }
 
+bool has_level(std::uint64_t kind) {
+    const auto known = static_cast<ObserveEventKind>(kind);
+    return known == ObserveEventKind::pressure_changed || known == ObserveEventKind::pressure_handled;
+}
+
 // As the ring's own reader knows it: even, and of this event.
 bool holds(const EventSlot& slot, std::uint64_t number) {
     return load(slot.sequence) == 2 * number + 2;
@@ -41,9 +46,10 @@ EventReport read_slot(const EventSlot& slot, std::uint64_t number, const Report&
             .kind = kind_name(kinds & 0xff),
             .tag = name_of_tag(report, kinds >> 32 & 0xffff),
             .status = status == Status::ok ? "" : std::string(status_name(status)),
-            .level = static_cast<unsigned>(kinds >> 16 & 0xff),
+            .level = has_level(kinds & 0xff) ? level_text(kinds >> 16 & 0xff) : "",
             .bytes = load(slot.words[2]),
-            .limit_bytes = load(slot.words[3])};
+            .limit_bytes = load(slot.words[3]),
+            .count = std::uint64_t{1} << (kinds >> 24 & 0x3f)};
 }
 
 }  // namespace

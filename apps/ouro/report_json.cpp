@@ -40,9 +40,10 @@ ordered_json event_json(const EventReport& event) {
             {"kind", event.kind},
             {"tag", event.tag},
             {"status", event.status.empty() ? "ok" : event.status},
-            {"level", event.level},
+            {"level", event.level.empty() ? ordered_json(nullptr) : ordered_json(event.level)},
             {"bytes", event.bytes},
-            {"limit_bytes", event.limit_bytes}};
+            {"limit_bytes", event.limit_bytes},
+            {"count", event.count}};
 }
 
 ordered_json monitor_json(const MonitorReport& monitor) {
@@ -126,10 +127,15 @@ ordered_json moment_json(const MomentReport& moment) {
     ordered_json tags = ordered_json::object();
     for (const TagMoment& tag : moment.tags)
         tags[tag.tag] = tag.live_bytes;
-    return {{"seconds_ago", moment.seconds_ago},         {"live_bytes", moment.live_bytes},
-            {"live_blocks", moment.live_blocks},         {"resident_bytes", moment.resident_bytes},
-            {"allocated_bytes", moment.allocated_bytes}, {"freed_bytes", moment.freed_bytes},
-            {"allocations", moment.allocations},         {"tags", tags}};
+    return {{"seconds_ago", moment.seconds_ago},
+            {"live_bytes", moment.live_bytes},
+            {"live_blocks", moment.live_blocks},
+            {"resident_bytes", moment.resident_bytes},
+            {"allocated_bytes", moment.allocated_bytes},
+            {"freed_bytes", moment.freed_bytes},
+            {"allocations", moment.allocations},
+            {"untracked_bytes", or_null(moment.untracked_bytes)},
+            {"tags", tags}};
 }
 
 }  // namespace
@@ -141,6 +147,7 @@ ordered_json report_json(const Report& report) {
             {"observed_seconds", report.running_seconds},
             {"threads", report.threads},
             {"record_bytes", report.record_bytes},
+            {"records", {{"number", report.record_set}, {"count", report.record_sets}}},
             {"tags", list_json(report.tags, tag_json)},
             {"event_count", report.event_count},
             {"events", list_json(report.events, event_json)},

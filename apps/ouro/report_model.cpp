@@ -47,7 +47,12 @@ Report make_report(const LoadedImage& loaded) {
     report.running_seconds = seconds_between(image.header.started_ns, loaded.taken_ns);
     report.threads = count_threads(image.ledger);
     report.record_bytes = loaded.used_bytes;
+    report.record_set = loaded.record_set;
+    report.record_sets = loaded.record_sets;
     report.tags = read_tags(image.ledger);
+    report.has_charges = std::any_of(report.tags.begin(), report.tags.end(), [](const TagReport& tag) {
+        return tag.allocations != 0 || tag.hard_bytes || tag.soft_bytes || !tag.failures.empty();
+    });
     read_events(image.events, report);
     read_pressure(image.pressure, report);
     read_profile(image.profile, report);

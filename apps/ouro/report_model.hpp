@@ -51,9 +51,12 @@ struct EventReport {
     std::string tag;
     // Empty where it says nothing.
     std::string status;
-    unsigned level = 0;
+    // Of pressure; empty for what has none.
+    std::string level;
     std::uint64_t bytes = 0;
     std::uint64_t limit_bytes = 0;
+    // How many such there were in a row.
+    std::uint64_t count = 1;
 };
 
 // One watcher of a budget and of the machine.
@@ -149,6 +152,9 @@ struct MomentReport {
     std::uint64_t live_bytes = 0;
     std::uint64_t live_blocks = 0;
     std::uint64_t resident_bytes = 0;
+    // Resident, but neither live under a tag nor of the records; none where the system told nothing. What
+    // allocators keep idle is in it.
+    std::optional<std::uint64_t> untracked_bytes;
     // Since the program began.
     std::uint64_t allocated_bytes = 0;
     std::uint64_t freed_bytes = 0;
@@ -166,6 +172,11 @@ struct Report {
     unsigned threads = 0;
     // What the records themselves take.
     std::uint64_t record_bytes = 0;
+    // Which these are, from one, of those that the process keeps.
+    std::size_t record_set = 1;
+    std::size_t record_sets = 1;
+    // Whether anything was ever charged to a tag, or refused.
+    bool has_charges = false;
     // A parent before those below it, which are sorted by what is live.
     std::vector<TagReport> tags;
     // The latest first.

@@ -23,20 +23,23 @@ template <class Number>
     return static_cast<std::uint64_t>(value.load(std::memory_order_relaxed));
 }
 
-// The text up to a zero or the end, without what a terminal would obey.
+// Without what a terminal would obey and what is not UTF-8.
+[[nodiscard]] std::string printable(std::string_view text);
+
+// The text up to a zero or the end.
 template <std::size_t kBytes>
 [[nodiscard]] std::string printable(const std::array<char, kBytes>& text) {
-    std::string result(text.begin(), std::find(text.begin(), text.end(), '\0'));
-    for (char& letter : result) {
-        if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7f') letter = '?';
-    }
-    return result;
+    const auto end = std::find(text.begin(), text.end(), '\0');
+    return printable(std::string_view(text.data(), static_cast<std::size_t>(end - text.begin())));
 }
 
 [[nodiscard]] inline double seconds_between(std::uint64_t earlier_ns, std::uint64_t later_ns) {
     constexpr double kNanoseconds = 1e9;
     return later_ns > earlier_ns ? static_cast<double>(later_ns - earlier_ns) / kNanoseconds : 0;
 }
+
+// The name of a level of pressure; "unknown" for what is none.
+[[nodiscard]] std::string level_text(std::uint64_t level);
 
 // The name of a tag by its number; "untagged" for what is none.
 [[nodiscard]] std::string name_of_tag(const Report& report, std::uint64_t id);

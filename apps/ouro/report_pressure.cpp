@@ -19,11 +19,6 @@ double seconds(std::uint64_t ns) {
     return static_cast<double>(ns) / kNanosecondsPerSecond;
 }
 
-std::string level_text(std::uint64_t level) {
-    const bool is_known = level <= static_cast<std::uint64_t>(PressureLevel::critical);
-    return is_known ? std::string(pressure_level_name(static_cast<PressureLevel>(level))) : "unknown";
-}
-
 std::string source_text(std::uint64_t source) {
     const bool is_known = source <= static_cast<std::uint64_t>(PressureSource::stalls);
     return is_known ? std::string(pressure_source_name(static_cast<PressureSource>(source))) : "unknown";
@@ -82,6 +77,11 @@ HandlerCallReport read_call(const PressureSlot& slot, std::uint64_t number, cons
 }
 
 }  // namespace
+
+std::string level_text(std::uint64_t level) {
+    const bool is_known = level <= static_cast<std::uint64_t>(PressureLevel::critical);
+    return is_known ? std::string(pressure_level_name(static_cast<PressureLevel>(level))) : "unknown";
+}
 
 void read_pressure(const detail::PressureImage& image, Report& report) {
     for (const PressureState& state : image.monitors) {

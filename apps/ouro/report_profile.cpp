@@ -97,10 +97,14 @@ void read_timeline(const detail::TimelineRing& ring, Report& report) {
                             .live_bytes = load(slot.live_bytes),
                             .live_blocks = load(slot.live_blocks),
                             .resident_bytes = load(slot.resident_bytes),
+                            .untracked_bytes = std::nullopt,
                             .allocated_bytes = load(slot.allocated_bytes),
                             .freed_bytes = load(slot.freed_bytes),
                             .allocations = load(slot.allocations),
                             .tags = {}};
+        const std::uint64_t known = moment.live_bytes + report.record_bytes;
+        if (report.has_charges && moment.resident_bytes != 0)
+            moment.untracked_bytes = moment.resident_bytes - std::min(known, moment.resident_bytes);
         for (const auto& word : slot.tags) {
             const std::uint64_t bytes = load(word) & ((std::uint64_t{1} << detail::kTimelineTagShift) - 1);
             if (bytes != 0)

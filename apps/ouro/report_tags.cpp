@@ -67,8 +67,11 @@ TagReport read_account(const LedgerAccount& account, std::size_t id) {
     TagReport tag;
     tag.id = static_cast<std::uint16_t>(id);
     tag.name = id == 0 ? "everything" : printable(account.name);
-    tag.soft_bytes = bound_of(account.soft);
-    tag.hard_bytes = bound_of(account.hard);
+    // Before it is opened, its zeros are no budgets.
+    if (load(account.is_open) != 0) {
+        tag.soft_bytes = bound_of(account.soft);
+        tag.hard_bytes = bound_of(account.hard);
+    }
     tag.is_rate_limited = load(account.is_rate_limited) != 0;
     tag.failures = failures_of(account);
     return tag;

@@ -59,6 +59,7 @@ std::string byte_rate_text(const std::optional<double>& rate) {
 }
 
 std::string tags_text(const Report& report, const ReportStyle& style) {
+    if (!report.has_charges) return "Nothing was charged to a tag: that is what a ChargedAllocator does.\n";
     TextColumns columns({Side::left, Side::right, Side::right, Side::right, Side::right, Side::right,
                          Side::right, Side::right, Side::right, Side::left});
     columns.head({"Tag", "live", "peak", "soft", "hard", "blocks", "allocated", "new/s", "bytes/s", ""});
@@ -90,14 +91,20 @@ std::string event_words(const EventReport& event) {
     const std::string limit = size_text(event.limit_bytes);
     if (event.kind == "soft_budget_passed") return bytes + " in use, over the soft budget of " + limit;
     if (event.kind == "request_refused") {
-        const std::string refused = bytes + " refused: " + event.status;
-        return event.status == "budget_exceeded" ? refused + ", the budget is " + limit : refused;
+        std::string refused = bytes + " refused: " + event.status;
+        if (event.status == "budget_exceeded") refused += ", the budget is " + limit;
+        if (event.count > 1) refused += " (number " + count_text(event.count) + " in a row)";
+        return refused;
     }
     if (event.kind == "pressure_changed")
-        return bytes + " of " + limit + " in use: pressure level " + std::to_string(event.level);
-    if (event.kind == "pressure_handled") return "a handler freed " + bytes + " of " + limit + " wanted";
+        return bytes + " of " + limit + " in use: pressure is " + event.level;
+    if (event.kind == "pressure_handled")
+        return "a handler, asked as for " + event.level + ", freed " + bytes + " of " + limit + " wanted";
     if (event.kind == "new_peak") return "new peak of " + bytes;
-    if (event.kind == "spike") return "rose by " + limit + " to " + bytes;
+    if (event.kind == "spike") {
+        const std::uint64_t rise = event.bytes > event.limit_bytes ? event.bytes - event.limit_bytes : 0;
+        return "rose by " + size_text(rise) + ", from " + limit + " to " + bytes;
+    }
     return event.kind;
 }
 
@@ -115,11 +122,18 @@ std::string events_text(const Report& report, const ReportStyle& style) {
     return titled("Events", columns) + latest_text(shown, report.event_count);
 }
 
+std::string records_text(const Report& report) {
+    if (report.record_sets < 2) return "";
+    return "These are records " + std::to_string(report.record_set) + " of " +
+           std::to_string(report.record_sets) +
+           ": the program keeps its own, a preloaded malloc library others; --records shows either.\n";
+}
+
 std::string head_text(const Report& report) {
     return report.program + ", process " + std::to_string(report.process_id) + ", " +
            (report.is_live ? "observed for " : "recorded after ") + duration_text(report.running_seconds) +
            "; " + std::to_string(report.threads) + (report.threads == 1 ? " thread" : " threads") +
-           " counting; the records take " + size_text(report.record_bytes) + "\n";
+           " counting; the records take " + size_text(report.record_bytes) + "\n" + records_text(report);
 }
 
 }  // namespace

@@ -143,6 +143,9 @@ std::string timeline_text(const Report& report, const ReportStyle& style) {
     };
     add("live", [](const MomentReport& moment) { return moment.live_bytes; });
     add("resident", [](const MomentReport& moment) { return moment.resident_bytes; });
+    const auto is_told = [](const MomentReport& moment) { return moment.untracked_bytes.has_value(); };
+    if (std::any_of(report.timeline.begin(), report.timeline.end(), is_told))
+        add("untracked", [](const MomentReport& moment) { return moment.untracked_bytes.value_or(0); });
     const double seconds = report.timeline.front().seconds_ago - report.timeline.back().seconds_ago;
     return "Timeline: the last " + duration_text(std::max(seconds, 0.0)) + "\n" + columns.text();
 }

@@ -10,7 +10,6 @@
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
-#include <ouro/observe/detail/observe_image.hpp>
 
 enum class Trait : unsigned char { hungry, asleep, ill };
 
@@ -24,12 +23,14 @@ int main() {
     if (!system || !game) return 1;
     const auto creatures = ouro::register_tag("sample-creatures", *game);
     if (!creatures || !ouro::set_budget(*creatures, {.soft_bytes = 2048, .hard_bytes = 4096})) return 1;
-    // For the debugger: the type of the records, whether or not this file uses it.
-    [[maybe_unused]] const ouro::detail::ObserveImage* const image = ouro::detail::observe_image();
 
     ouro::ChargedAllocator memory(*system);
     const ouro::TagScope scope(*creatures);
     const ouro::Expected<ouro::MemoryBlock> charged = memory.allocate(1000);
+    // A peak, which nobody has asked for since.
+    const auto passing = memory.allocate(2500);
+    if (!passing) return 1;
+    memory.deallocate(*passing);
     [[maybe_unused]] const ouro::Expected<ouro::MemoryBlock> refused = memory.allocate(5000);
     [[maybe_unused]] const ouro::Expected<int> seven = 7;
     [[maybe_unused]] const ouro::Expected<int> late = ouro::Status::timed_out;

@@ -83,9 +83,9 @@ class Views(unittest.TestCase):
                                   r"\{column 0 = \{1, 2, 3, 4, 5\}, column 1 = \{0.5, 1, 1.5, 2, 2.5\}\}")
 
     def assert_tags(self, text):
-        self.assertRegex(text, r"everything +1000 B +1000 B +- +- +1 +0\n")
-        self.assertRegex(text, r"  sample-game +1000 B +1000 B +- +- +1 +0\n")
-        self.assertRegex(text, r"    sample-creatures +1000 B +1000 B +2 KiB +4 KiB +1 +1\n")
+        self.assertRegex(text, r"everything +1000 B +3.4 KiB +- +- +1 +0\n")
+        self.assertRegex(text, r"  sample-game +1000 B +3.4 KiB +- +- +1 +0\n")
+        self.assertRegex(text, r"    sample-creatures +1000 B +3.4 KiB +2 KiB +4 KiB +1 +1\n")
 
     def test_the_ledger_of_a_stopped_program(self):
         self.assert_tags(self.shown)

@@ -100,6 +100,27 @@ class InstalledTree(unittest.TestCase):
         self.assertEqual(code, 0, text)
         self.assert_runs(program)
 
+    def test_pkg_config_tells_the_same_as_the_targets(self):
+        texts = {}
+        for path, _, names in os.walk(self.prefix):
+            for name in names:
+                if name.endswith(("argets.cmake", ".pc")):
+                    with open(os.path.join(path, name), encoding="utf-8") as file:
+                        texts[name] = file.read()
+        targets = "".join(text for name, text in texts.items() if name.endswith(".cmake"))
+        definitions = set()
+        for value in re.findall(r'INTERFACE_COMPILE_DEFINITIONS "([^"]*)"', targets):
+            definitions.update(value.split(";"))
+        # No header of the libraries asks for it.
+        definitions.discard("OURO_FAULT_INJECTION")
+        self.assertTrue(any(value.startswith("OURO_OBSERVE=") for value in definitions), definitions)
+        for definition in definitions:
+            self.assertIn(f"-D{definition}", texts["ouroboros.pc"])
+
+    def test_debuggers_find_their_files(self):
+        for name in ("ouro_gdb.py", "ouroboros.natvis"):
+            self.assertTrue(os.path.exists(os.path.join(self.prefix, "share", "ouroboros", name)), name)
+
     def test_nothing_installed_names_the_build(self):
         for path, _, names in os.walk(self.prefix):
             for name in names:

@@ -1,6 +1,6 @@
 """Shows the types of Ouroboros in gdb as what they mean, and adds the command `ouro-tags`.
 
-In gdb: `source tools/debuggers/ouro_gdb.py`, or the same line in ~/.gdbinit.
+In gdb: `source tools/debuggers/ouro_gdb.py`, or the same line in ~/.gdbinit; installed, it is in share/ouroboros.
 """
 
 import re
@@ -251,8 +251,9 @@ class Record:
         self.type = record_type.strip_typedefs()
         self.address = address
 
-    def member(self, name):
-        field = next(field for field in self.type.fields() if field.name == name)
+    def member(self, *names):
+        """The first that there is of these."""
+        field = next(field for name in names for field in self.type.fields() if field.name == name)
         return Record(field.type, self.address + field.bitpos // 8)
 
     def array(self):
@@ -288,14 +289,12 @@ def find_image():
     try:
         image_type = gdb.lookup_type("ouro::detail::ObserveImage")
     except gdb.error:
-        raise LookupError("gdb knows nothing of the records' types: build the program with -g and "
-                          "include <ouro/observe/detail/observe_image.hpp> somewhere") from None
+        raise LookupError("gdb knows nothing of the records' types: it has no program, or a stripped one") from None
     try:
         place = gdb.parse_and_eval("&'ouro::detail::(anonymous namespace)::g_image'")
         address = Record(gdb.lookup_type("unsigned long"), int(place)).number()
     except gdb.error:
-        raise LookupError("the program does not run, was not linked with ouroboros::observe, or has lost its "
-                          "symbols") from None
+        raise LookupError("the program does not run, or was not linked with ouroboros::observe") from None
     if address == 0:
         raise LookupError("nothing was charged to a tag so far")
     return Record(image_type, address)
@@ -316,19 +315,21 @@ class TagUse:
         self.parent = account.member("parent").number()
         self.soft = account.member("soft").number()
         self.hard = account.member("hard").number()
-        self.peak = account.member("peak").number()
+        self.noted_peak = account.member("peak").number()
+        self.held = account.member("held", "reserved").number()
         self.failures = sum(account.member("failures").numbers())
-        self.live = 0
-        self.blocks = 0
+        self.live = self.blocks = self.least_credit = 0
         for cell, slow in cells:
-            self.live += cell.member("allocated").number() - cell.member("allowance").number()
-            self.live += slow.member("granted").number()
+            lead = cell.member("allowance").number() - cell.member("allocated").number()
+            self.live += slow.member("granted").number() - lead
             self.blocks += cell.member("allocations").number() - cell.member("frees").number()
+            self.least_credit += min(lead, cell.member("least").number()) - slow.member("revoked").number()
         self.below = []
 
     def add(self, other):
         self.live += other.live
         self.blocks += other.blocks
+        self.least_credit += other.least_credit
         self.below.append(other)
 
 
@@ -372,8 +373,9 @@ class TagsCommand(gdb.Command):
 
     def print_use(self, use, depth):
         name = "  " * depth + (use.name if depth else "everything")
-        # The program notes a peak when it is about to pass it.
-        print(f"{name:32} {bytes_text(use.live):>10} {bytes_text(max(use.peak, use.live)):>10} "
+        # The program notes a peak now and then only: the latest follows from the least that threads had left.
+        peak = max(use.noted_peak, use.held - use.least_credit, use.live)
+        print(f"{name:32} {bytes_text(use.live):>10} {bytes_text(peak):>10} "
               f"{self.bound(use.soft):>10} {self.bound(use.hard):>10} {use.blocks:>10} {use.failures:>9}")
         for below in sorted(use.below, key=lambda tag: -tag.live):
             self.print_use(below, depth + 1)

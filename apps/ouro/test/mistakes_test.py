@@ -35,6 +35,10 @@ class Mistakes(unittest.TestCase):
     def test_a_value_for_a_switch(self):
         self.assert_refused(["doctor", "--json=maybe"], "--json", "./run doctor --help")
 
+    def test_a_sorting_that_is_none(self):
+        self.assert_refused(["report", "1", "--by", "size"],
+                            "'size' is none of live, allocated, temporary, growth, peak", "./run report --help")
+
     def test_no_command_shows_the_help(self):
         self.assert_refused([], "doctor")
 

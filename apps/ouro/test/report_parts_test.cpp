@@ -1,4 +1,6 @@
 // The profiler's, the timeline's and the pressure's parts of a report, of this process itself.
+#include "report_parts.hpp"
+
 #include "report_json.hpp"
 #include "report_model.hpp"
 #include "report_names.hpp"
@@ -7,11 +9,17 @@
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
+#include <ouro/observe/detail/observe_image.hpp>
+#include <ouro/observe/events.hpp>
 #include <ouro/observe/pressure.hpp>
 #include <ouro/observe/profiler.hpp>
 #include <ouro/observe/timeline.hpp>
 #include <ouro/os/process_memory.hpp>
+#include <ouro/os/reservation.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -74,6 +82,90 @@ TEST(ReportParts, TheTimelineIsALine) {
     EXPECT_GE(before.seconds_ago, report.timeline.back().seconds_ago);
     EXPECT_TRUE(has(report_text(report, {}), "\nTimeline: the last "));
     EXPECT_EQ(report_json(report)["timeline"].size(), report.timeline.size());
+}
+
+TEST(ReportParts, WhatIsResidentAndNotChargedIsUntracked) {
+    SystemAllocator system = *SystemAllocator::create({});
+    ChargedAllocator memory(system);
+    const auto block = memory.allocate(50'000);
+    ASSERT_TRUE(block);
+    look_at_timeline();
+    look_at_timeline();
+    const Report report = make_report(load_process(os::process_id()));
+    memory.deallocate(*block);
+    const MomentReport& last = report.timeline.back();
+    ASSERT_GT(last.resident_bytes, last.live_bytes + report.record_bytes);
+    EXPECT_EQ(last.untracked_bytes, last.resident_bytes - last.live_bytes - report.record_bytes);
+    EXPECT_TRUE(has(report_text(report, {}), "\n  untracked")) << report_text(report, {});
+    EXPECT_EQ(report_json(report)["timeline"].back()["untracked_bytes"], *last.untracked_bytes);
+}
+
+TEST(ReportParts, ASpikeTellsHowMuchItRose) {
+    constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+    post_event({.kind = ObserveEventKind::spike, .bytes = 120 * kMiB, .limit_bytes = 100 * kMiB});
+    const Report report = make_report(load_process(os::process_id()));
+    EXPECT_TRUE(has(report_text(report, {}), "rose by 20 MiB, from 100 MiB to 120 MiB"))
+        << report_text(report, {});
+}
+
+TEST(ReportParts, EventsNameTheLevelOfPressure) {
+    post_event({.kind = ObserveEventKind::pressure_changed, .level = 1, .bytes = 7, .limit_bytes = 10});
+    const Report report = make_report(load_process(os::process_id()));
+    EXPECT_TRUE(has(report_text(report, {}), "in use: pressure is low")) << report_text(report, {});
+    EXPECT_EQ(report_json(report)["events"][0]["level"], "low");
+}
+
+// As a profile of malloc alone is: no account was ever opened.
+TEST(ReportParts, NothingChargedIsSaidAndShowsNoBudget) {
+    ASSERT_NE(detail::observe_image(), nullptr);
+    LoadedImage loaded = load_process(os::process_id());
+    std::memset(loaded.copy.bytes().data() + offsetof(detail::ObserveImage, ledger), 0,
+                sizeof(detail::Ledger));
+    const Report report = make_report(loaded);
+    ASSERT_EQ(report.tags.size(), 1U);
+    EXPECT_FALSE(report.tags[0].hard_bytes || report.tags[0].soft_bytes);
+    const std::string text = report_text(report, {});
+    EXPECT_TRUE(has(text, "Nothing was charged to a tag")) << text;
+    EXPECT_FALSE(has(text, "of its budget")) << text;
+    EXPECT_TRUE(report_json(report)["tags"][0]["hard_bytes"].is_null());
+}
+
+TEST(ReportParts, TextsAreNoCommandsToATerminal) {
+    EXPECT_EQ(printable("plain, \xc3\xa4 and \xf0\x9f\x90\x8d"), "plain, \xc3\xa4 and \xf0\x9f\x90\x8d");
+    EXPECT_EQ(printable("\x1b[2J\x7f\n"), "?[2J??");
+    // As letters of UTF-8, and as bytes.
+    EXPECT_EQ(printable("a\xc2\x9b"
+                        "1mb\x9b"
+                        "c"),
+              "a?1mb?c");
+    EXPECT_EQ(printable("\xe2\x80\xae\xe2\x80\xa8"), "??");
+    EXPECT_EQ(printable("\xc3"), "?");
+    EXPECT_EQ(printable("\xe4\xbd"), "??");
+    EXPECT_EQ(printable("\xff\xc3\xa4"), "?\xc3\xa4");
+}
+
+// A program with records of its own and a preloaded library with others.
+TEST(ReportParts, EitherOfTwoSetsOfRecordsCanBeShown) {
+    SystemAllocator system = *SystemAllocator::create({});
+    ChargedAllocator memory(system);
+    const auto block = memory.allocate(1'000);
+    ASSERT_TRUE(block);
+    const std::size_t page = os::page_size();
+    auto other = os::Reservation::create({.bytes = page + sizeof(detail::ObserveImage)});
+    ASSERT_TRUE(other && other->commit(page, other->block().size - page));
+    const detail::ImageHeader& own = detail::observe_image()->header;
+    std::memcpy(other->block().data + page, &own, sizeof own);
+    const Report fullest = make_report(load_process(os::process_id()));
+    EXPECT_EQ(fullest.record_sets, 2U);
+    EXPECT_TRUE(fullest.has_charges);
+    EXPECT_TRUE(
+        has(report_text(fullest, {}), "These are records " + std::to_string(fullest.record_set) + " of 2"));
+    const Report empty = make_report(load_process(os::process_id(), 3 - fullest.record_set));
+    EXPECT_EQ(empty.record_set, 3 - fullest.record_set);
+    EXPECT_FALSE(empty.has_charges);
+    EXPECT_EQ(report_json(empty)["records"]["count"], 2);
+    EXPECT_THROW(static_cast<void>(load_process(os::process_id(), 3)), ReportError);
+    memory.deallocate(*block);
 }
 
 class Giver final : public PressureHandler {

@@ -3,7 +3,9 @@
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
+#include <ouro/observe/events.hpp>
 
+#include <cstdint>
 #include <vector>
 
 // Something to report on: three tags below each other, one with a budget that was met.
@@ -22,7 +24,11 @@ public:
         give_back();
         take(creatures_, 20'000);
         take(memories_, 25'000);
-        take(memories_, 25'000);
+        // Refused, and again until it is told: of refusals in a row not all are.
+        const std::uint64_t told = event_count();
+        do {
+            take(memories_, 25'000);
+        } while (kObserving && event_count() == told);
         take(sounds_, 500);
     }
     ~ReportTraffic() {

@@ -7,9 +7,13 @@ constexpr unsigned kUsedBits = 40;
 constexpr std::uint64_t kUsedMask = (std::uint64_t{1} << kUsedBits) - 1;
 constexpr std::uint64_t kNumberMask = ~std::uint64_t{0} >> kUsedBits;
 
-// A thread may come with a time read before another's: it counts in the newer interval.
+// A thread may come with a time read a little before another's: it counts in the newer interval. All else
+// that looks older is a number that began anew, long after the last request or with intervals of another
+// length.
 bool is_older(std::uint64_t number, std::uint64_t than) noexcept {
-    return ((number - than) & kNumberMask) > kNumberMask / 2;
+    constexpr std::uint64_t kMostBehind = 4;
+    const std::uint64_t behind = (than - number) & kNumberMask;
+    return behind != 0 && behind <= kMostBehind;
 }
 
 bool take(std::atomic<std::uint64_t>& word, std::uint64_t number, std::uint64_t amount,
@@ -45,6 +49,9 @@ Expected<void> RateGate::set(const RateLimit& limit) noexcept {
     calls_limit_.store(limit.calls, std::memory_order_relaxed);
     interval_ns_.store(limit.interval_ns, std::memory_order_relaxed);
     clock_.store(limit.clock, std::memory_order_relaxed);
+    // Numbers of intervals of another length mean nothing among the new ones.
+    bytes_used_.store(0, std::memory_order_relaxed);
+    calls_used_.store(0, std::memory_order_relaxed);
     active_.store(true, std::memory_order_release);
     return {};
 }

@@ -128,6 +128,43 @@ TEST_F(Tagged, TheRateLimitRefillsWithEachInterval) {
     EXPECT_TRUE(tagged_.allocate(1));
 }
 
+// Intervals of another length, and pauses longer than the gate can count intervals of, jam nothing: each
+// interval lets its calls through, and no more.
+TEST_F(Tagged, TheRateLimitOutlivesChangedIntervalsAndLongPauses) {
+    constexpr std::uint64_t kMs = 1'000'000;
+    constexpr std::uint64_t kSecond = 1'000 * kMs;
+    const auto limit_to = [&](std::uint64_t calls, std::uint64_t interval_ns) {
+        ASSERT_TRUE(tagged_.set_rate_limit(
+            {.calls = calls, .interval_ns = interval_ns, .clock = []() noexcept { return test_time_ns; }}));
+    };
+    const auto passed = [&](unsigned calls) {
+        unsigned count = 0;
+        for (unsigned i = 0; i < calls; ++i) {
+            if (const auto block = tagged_.allocate(8)) {
+                ++count;
+                tagged_.deallocate(*block);
+            }
+        }
+        return count;
+    };
+    test_time_ns = 5'000 * kSecond;
+    limit_to(2, kMs);
+    EXPECT_EQ(passed(3), 2U);
+    limit_to(2, kSecond);
+    for (int second = 0; second < 10; ++second) {
+        EXPECT_EQ(passed(3), 2U) << second;
+        test_time_ns += kSecond;
+    }
+    limit_to(1, kMs);
+    for (const std::uint64_t pause : {2U, 3'600U, 9'000U, 20'000U, 500'000U}) {
+        EXPECT_EQ(passed(2), 1U) << pause;
+        test_time_ns += pause * kSecond;
+        EXPECT_EQ(passed(2), 1U) << pause;
+        test_time_ns += kMs;
+    }
+    tagged_.clear_rate_limit();
+}
+
 TEST_F(Tagged, SenselessRateLimitsAreRefused) {
     EXPECT_EQ(tagged_.set_rate_limit({.interval_ns = 0}).status(), Status::bad_argument);
     EXPECT_EQ(tagged_.set_rate_limit({.bytes = RateLimit::kMax + 1}).status(), Status::bad_argument);

@@ -5,6 +5,7 @@
 #include <ouro/observe/timeline.hpp>
 #include <ouro/os/process_memory.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 
@@ -113,19 +114,40 @@ void visit_moments(Visit&& visit) noexcept {
     }
 }
 
-// All tags that were ever among the largest, each time: a track keeps its series.
-void add_tags(Trace& trace, const TimelineMoment& moment, const TagSet& tags) noexcept {
+// Of each tag, from moment to moment.
+struct TagTracks {
+    // Those that were ever among the largest.
+    TagSet shown;
+    // As far as it is known.
     std::array<std::uint64_t, kMaxTags> bytes{};
+};
+
+bool tells_of_all(const TimelineMoment& moment) noexcept {
+    return moment.tag_count != moment.tags.size();
+}
+
+// A moment tells of the largest tags only. Where there are fewer than it has room for, all others have
+// nothing. Where there are not, others have no more than the smallest: they stay what they were below that.
+void follow(TagTracks& tracks, const TimelineMoment& moment) noexcept {
+    const std::uint64_t most = tells_of_all(moment) ? 0 : moment.tags[moment.tag_count - 1].bytes;
+    for (std::uint64_t& bytes : tracks.bytes)
+        bytes = std::min(bytes, most);
     for (std::size_t place = 0; place < moment.tag_count; ++place)
-        bytes[moment.tags[place].tag.id() % kMaxTags] = moment.tags[place].bytes;
+        tracks.bytes[moment.tags[place].tag.id() % kMaxTags] = moment.tags[place].bytes;
+}
+
+// One that nothing is known of is left out: it may have some.
+void add_tags(Trace& trace, const TimelineMoment& moment, TagTracks& tracks) noexcept {
+    follow(tracks, moment);
     ExportWriter& writer = trace.begin("live by tag (bytes)", 'C', moment.time_ns);
     bool is_first = true;
     for (std::size_t id = 0; id < kMaxTags; ++id) {
-        if (!tags[id]) continue;
+        const bool is_known = tells_of_all(moment) || tracks.bytes[id] != 0;
+        if (!tracks.shown[id] || !is_known) continue;
         if (!is_first) writer.add(',');
         is_first = false;
         add_text(writer, tag_name(Tag::from_id(static_cast<std::uint16_t>(id))));
-        writer.add(':').add_number(bytes[id]);
+        writer.add(':').add_number(tracks.bytes[id]);
     }
     trace.end();
 }
@@ -138,16 +160,16 @@ std::uint64_t per_second(std::uint64_t now, std::uint64_t before, std::uint64_t 
 }
 
 void add_timeline(Trace& trace) noexcept {
-    TagSet tags;
+    TagTracks tracks;
     visit_moments([&](const TimelineMoment& moment) noexcept {
         for (std::size_t place = 0; place < moment.tag_count; ++place)
-            tags[moment.tags[place].tag.id() % kMaxTags] = true;
+            tracks.shown[moment.tags[place].tag.id() % kMaxTags] = true;
     });
     TimelineMoment before;
     visit_moments([&](const TimelineMoment& moment) noexcept {
         trace.add_counter("live (bytes)", moment.time_ns, moment.live_bytes);
         trace.add_counter("resident (bytes)", moment.time_ns, moment.resident_bytes);
-        if (tags.any()) add_tags(trace, moment, tags);
+        if (tracks.shown.any()) add_tags(trace, moment, tracks);
         if (before.time_ns != 0) {
             const std::uint64_t passed = moment.time_ns - before.time_ns;
             trace.add_counter("allocated (bytes/s)", moment.time_ns,
@@ -184,6 +206,7 @@ void add_event(Trace& trace, const ObserveEvent& event) noexcept {
     writer.add(",\"bytes\":").add_number(event.bytes);
     writer.add(",\"limit_bytes\":").add_number(event.limit_bytes);
     writer.add(",\"level\":").add_number(event.level);
+    writer.add(",\"count\":").add_number(event.count);
     writer.add(",\"status\":");
     add_text(writer, status_name(event.status));
     trace.end(",\"s\":\"p\"");

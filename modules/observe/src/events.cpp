@@ -3,6 +3,9 @@
 #include <ouro/os/clock.hpp>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 
 namespace ouro {
 namespace {
@@ -11,15 +14,22 @@ using detail::EventRing;
 using detail::EventSlot;
 using detail::kEventSlots;
 
+// The binary digits of the count before its last one.
+std::uint64_t digits_of(std::uint64_t count) noexcept {
+    return static_cast<std::uint64_t>(std::bit_width(std::max<std::uint64_t>(count, 1)) - 1);
+}
+
 std::uint64_t pack_kinds(const ObserveEvent& event) noexcept {
     return static_cast<std::uint64_t>(event.kind) | static_cast<std::uint64_t>(event.status) << 8 |
-           std::uint64_t{event.level} << 16 | std::uint64_t{event.tag.id()} << 32;
+           std::uint64_t{event.level} << 16 | digits_of(event.count) << 24 |
+           std::uint64_t{event.tag.id()} << 32;
 }
 
 void unpack_kinds(std::uint64_t word, ObserveEvent& event) noexcept {
     event.kind = static_cast<ObserveEventKind>(word & 0xff);
     event.status = static_cast<Status>(word >> 8 & 0xff);
     event.level = static_cast<std::uint8_t>(word >> 16 & 0xff);
+    event.count = std::uint64_t{1} << (word >> 24 & 0x3f);
     event.tag = Tag::from_id(static_cast<std::uint16_t>(word >> 32));
 }
 
@@ -34,19 +44,49 @@ std::uint64_t sequence_of(std::uint64_t number) noexcept {
 // False when the slot holds another event, or is being written.
 bool read_slot(const EventSlot& slot, std::uint64_t number, ObserveEvent& event) noexcept {
     if (slot.sequence.load(std::memory_order_acquire) != sequence_of(number)) return false;
+    // Each load is an acquire: having seen a word of a later event, it sees the later sequence as well.
+    const auto load = [&](std::size_t word) noexcept {
+        return slot.words[word].load(std::memory_order_acquire);
+    };
     event.number = number;
-    event.time_ns = slot.words[0].load(std::memory_order_relaxed);
-    unpack_kinds(slot.words[1].load(std::memory_order_relaxed), event);
-    event.bytes = slot.words[2].load(std::memory_order_relaxed);
-    event.limit_bytes = slot.words[3].load(std::memory_order_acquire);
+    event.time_ns = load(0);
+    unpack_kinds(load(1), event);
+    event.bytes = load(2);
+    event.limit_bytes = load(3);
     return slot.sequence.load(std::memory_order_relaxed) == sequence_of(number);
+}
+
+// Refusals that follow one another, by tag and kind: when the last was, in coarse units, and below how many.
+constinit std::array<std::array<std::atomic<std::uint64_t>, 2>, kMaxTags> g_refusals{};
+
+// A program that runs against its budget may be refused a million times a second: told one by one, they would
+// push everything else out of the ring. How many there were in a row, this one included.
+std::uint64_t count_refusal(const ObserveEvent& event, std::uint64_t now_ns) noexcept {
+    constexpr unsigned kUnitBits = 20;
+    constexpr std::uint64_t kLongestGap = 1'000'000'000 >> kUnitBits;
+    constexpr std::uint64_t kCountMask = 0xffff'ffff;
+    const std::uint64_t now = now_ns >> kUnitBits & kCountMask;
+    auto& word = g_refusals[event.tag.id() % kMaxTags][event.status == Status::budget_exceeded ? 0 : 1];
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    for (;;) {
+        const std::uint64_t gap = (now - (seen >> 32)) & kCountMask;
+        const std::uint64_t before = gap <= kLongestGap ? seen & kCountMask : 0;
+        const std::uint64_t count = std::min(before + 1, kCountMask);
+        if (word.compare_exchange_weak(seen, now << 32 | count, std::memory_order_relaxed)) return count;
+    }
 }
 
 }  // namespace
 
-void post_event(const ObserveEvent& event) noexcept {
+void post_event(const ObserveEvent& posted) noexcept {
     detail::ObserveImage* const image = detail::observe_image();
     if (image == nullptr) return;
+    const std::uint64_t now_ns = os::monotonic_ns();
+    ObserveEvent event = posted;
+    if (event.kind == ObserveEventKind::request_refused) {
+        event.count = count_refusal(event, now_ns);
+        if (!std::has_single_bit(event.count)) return;
+    }
     EventRing& ring = image->events;
     const std::uint64_t number = ring.next.fetch_add(1, std::memory_order_relaxed);
     EventSlot& slot = ring.slots[number % kEventSlots];
@@ -56,7 +96,7 @@ void post_event(const ObserveEvent& event) noexcept {
     if (!is_free ||
         !slot.sequence.compare_exchange_strong(before, sequence_of(number) - 1, std::memory_order_acq_rel))
         return;
-    slot.words[0].store(os::monotonic_ns(), std::memory_order_release);
+    slot.words[0].store(now_ns, std::memory_order_release);
     slot.words[1].store(pack_kinds(event), std::memory_order_release);
     slot.words[2].store(event.bytes, std::memory_order_release);
     slot.words[3].store(event.limit_bytes, std::memory_order_release);

@@ -26,6 +26,7 @@ ModuleTable::ModuleTable() noexcept {
             module.begin = mapping.begin;
             module.end = mapping.end;
             module.file_offset = mapping.file_offset;
+            module.address_in_file = mapping.address_in_file;
             const std::string_view name = file_name_of(mapping.path);
             std::copy_n(name.data(), std::min(name.size(), module.name.size() - 1), module.name.data());
             return true;
@@ -52,7 +53,7 @@ std::string_view FrameNamer::name(std::uint64_t address) noexcept {
         const std::size_t length = std::strlen(module->name.data());
         at = std::copy_n(module->name.data(), length, at);
         *at++ = '+';
-        address = address - module->begin + module->file_offset;
+        address = address - module->begin + module->address_in_file;
     }
     *at++ = '0';
     *at++ = 'x';

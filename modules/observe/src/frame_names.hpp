@@ -18,6 +18,8 @@ public:
         std::uint64_t begin = 0;
         std::uint64_t end = 0;
         std::uint64_t file_offset = 0;
+        // What the file calls `begin`.
+        std::uint64_t address_in_file = 0;
         // The end of the path, cut to what fits.
         std::array<char, 40> name = {};
     };

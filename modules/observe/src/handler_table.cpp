@@ -21,13 +21,11 @@ Expected<void> HandlerTable::add(PressureHandler& handler, int priority, std::st
     return {};
 }
 
-Expected<std::uint64_t> HandlerTable::remove(PressureHandler& handler) noexcept {
+HandlerRemoval HandlerTable::remove(PressureHandler& handler) noexcept {
     const WordLockScope scope(lock_);
     Place* const place = find(&handler);
-    if (place == nullptr) return Status::not_found;
-    const std::uint64_t number = place->number;
-    *place = {};
-    return running_ == number ? number : 0;
+    if (place != nullptr) *place = {};
+    return {.was_there = place != nullptr, .is_running = running_ == &handler};
 }
 
 bool HandlerTable::begin_next(HandlerCursor& cursor, PressureLevel level, std::uint64_t now_ns,
@@ -43,14 +41,14 @@ bool HandlerTable::begin_next(HandlerCursor& cursor, PressureLevel level, std::u
     if (first == nullptr) return false;
     cursor = {first->priority, first->number};
     call = {first->handler, first->number, first->name};
-    running_ = first->number;
+    running_ = first->handler;
     return true;
 }
 
 void HandlerTable::end_call(const HandlerCall& call, bool was_useful, PressureLevel level,
                             std::uint64_t now_ns, const PressureOptions& options) noexcept {
     const WordLockScope scope(lock_);
-    running_ = 0;
+    running_ = nullptr;
     Place* const place = find(call.handler);
     // Gone meanwhile, or another one at the same address.
     if (place == nullptr || place->number != call.number) return;
@@ -59,11 +57,6 @@ void HandlerTable::end_call(const HandlerCall& call, bool was_useful, PressureLe
     } else {
         place->pause.begin(now_ns, level, options.first_pause_ns, options.longest_pause_ns);
     }
-}
-
-bool HandlerTable::is_running(std::uint64_t number) const noexcept {
-    const WordLockScope scope(lock_);
-    return running_ == number;
 }
 
 std::uint64_t HandlerTable::added() const noexcept {

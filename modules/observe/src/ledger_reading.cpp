@@ -1,7 +1,5 @@
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
-#include "profile_tables.hpp"
-#include "timeline_ring.hpp"
 
 #include <ouro/observe/ledger.hpp>
 
@@ -168,19 +166,6 @@ Status check_ledger() noexcept {
         if (!adds_up || account.peak.load(std::memory_order_relaxed) < live) return Status::corrupt_data;
     }
     return Status::ok;
-}
-
-ObserveCost observe_cost() noexcept {
-    detail::ObserveImage* const image = detail::observe_image();
-    if (image == nullptr) return {};
-    const std::size_t shards = image->ledger.used_shards.load(std::memory_order_relaxed);
-    const std::size_t tags = tag_count();
-    return {.reserved_bytes = sizeof(detail::ObserveImage),
-            .used_bytes = sizeof(detail::ImageHeader) + sizeof(detail::EventRing) +
-                          sizeof(detail::PressureImage) + detail::used_bytes_of(image->profile) +
-                          detail::used_bytes_of(image->timeline) + tags * sizeof(LedgerAccount) +
-                          shards * (offsetof(LedgerShard, cells) +
-                                    tags * (sizeof(LedgerCell) + sizeof(detail::LedgerSlowCell)))};
 }
 
 }  // namespace ouro

@@ -69,7 +69,17 @@ void end_call() noexcept {
 
 bool is_running(std::uint64_t number) noexcept {
     const detail::WordLockScope scope(g_lock);
-    return g_running == number;
+    return g_running != 0 && g_running == number;
+}
+
+bool forget_source(std::uint64_t number) noexcept {
+    const detail::WordLockScope scope(g_lock);
+    const auto source = std::find_if(g_sources.begin(), g_sources.end(), [&](const Source& one) {
+        return one.callback != nullptr && one.number == number;
+    });
+    if (source == g_sources.end()) return false;
+    *source = {};
+    return true;
 }
 
 }  // namespace
@@ -122,15 +132,10 @@ Expected<MetricSourceId> add_metric_source(std::string_view name, MetricCallback
 }
 
 Expected<void> remove_metric_source(MetricSourceId id) noexcept {
-    {
-        const detail::WordLockScope scope(g_lock);
-        const auto source = std::find_if(g_sources.begin(), g_sources.end(), [&](const Source& one) {
-            return one.callback != nullptr && one.number == id.number;
-        });
-        if (source == g_sources.end()) return Status::not_found;
-        *source = {};
-    }
+    const bool was_there = forget_source(id.number);
+    // Also where it was gone already: it may have removed itself, and still be running.
     if (!g_turn.is_mine()) g_turn.wait_while([&]() noexcept { return is_running(id.number); });
+    if (!was_there) return Status::not_found;
     return {};
 }
 

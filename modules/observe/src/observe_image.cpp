@@ -40,8 +40,6 @@ ObserveImage* make_image() noexcept {
     image->header.image_bytes = sizeof(ObserveImage);
     image->header.started_ns = os::monotonic_ns();
     image->header.magic = kObserveMagic;
-    // Readers in other processes are a convenience.
-    static_cast<void>(os::let_same_user_read());
     g_image.store(image, std::memory_order_release);
     return image;
 }

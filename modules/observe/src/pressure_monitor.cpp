@@ -118,10 +118,15 @@ Expected<void> PressureMonitor::add(PressureHandler& handler, int priority, std:
 }
 
 Expected<void> PressureMonitor::remove(PressureHandler& handler) noexcept {
-    const auto running = handlers_.remove(handler);
-    if (!running) return running.status();
-    if (*running != 0 && !turn_.is_mine())
-        turn_.wait_while([&]() noexcept { return handlers_.is_running(*running); });
+    bool was_there = false;
+    // Until it is neither in the table nor running: it may add itself again while it runs.
+    const auto is_running = [&]() noexcept {
+        const detail::HandlerRemoval removal = handlers_.remove(handler);
+        was_there = was_there || removal.was_there;
+        return removal.is_running;
+    };
+    if (is_running() && !turn_.is_mine()) turn_.wait_while(is_running);
+    if (!was_there) return Status::not_found;
     return {};
 }
 

@@ -131,4 +131,8 @@ Expected<void> save_image(const char* path) noexcept {
     return file->finish();
 }
 
+Expected<void> allow_reports() noexcept {
+    return os::let_same_user_read();
+}
+
 }  // namespace ouro

@@ -48,6 +48,38 @@ TEST(Budget, AHardOneHoldsToTheByte) {
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
+// A program that runs against its budget is refused over and over.
+TEST(Budget, RefusalsInARowDoNotPushTheRestOut) {
+    constexpr std::uint64_t kRefusals = 2 * detail::kEventSlots;
+    const Tag tag = fresh_tag();
+    const Tag other = fresh_tag();
+    ASSERT_TRUE(set_budget(tag, {.soft_bytes = 500, .hard_bytes = 1'000}));
+    ASSERT_TRUE(set_budget(other, {.hard_bytes = 10}));
+    std::uint64_t cursor = event_count();
+    ASSERT_EQ(test::charge(tag, 600), Status::ok);
+    for (std::uint64_t i = 0; i < kRefusals; ++i)
+        ASSERT_EQ(test::charge(tag, 600), Status::budget_exceeded);
+    ASSERT_EQ(test::charge(other, 20), Status::budget_exceeded);
+    std::vector<ObserveEvent> events(detail::kEventSlots);
+    const EventsRead read = read_events(cursor, events);
+    events.resize(read.count);
+    EXPECT_EQ(read.lost, 0U);
+    ASSERT_GT(events.size(), 3U);
+    EXPECT_EQ(events.front().kind, ObserveEventKind::soft_budget_passed);
+    EXPECT_EQ(events.back().tag, other);
+    EXPECT_EQ(events.back().count, 1U);
+    // The first, the second, the fourth and so on; anew where a pause came between.
+    std::uint64_t expected = 1;
+    for (std::size_t at = 1; at + 1 < events.size(); ++at) {
+        EXPECT_EQ(events[at].tag, tag);
+        if (events[at].count == 1) expected = 1;
+        EXPECT_EQ(events[at].count, expected);
+        expected *= 2;
+    }
+    EXPECT_EQ(failures_of(tag, Status::budget_exceeded), kRefusals);
+    test::refund(tag, 600);
+}
+
 TEST(Budget, AParentsHoldsForAllBelow) {
     const Tag parent = fresh_tag();
     const Tag child = fresh_tag(parent);

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -84,9 +86,10 @@ void expect_sound(const DecodedMessage& profile) {
     const auto strings = profile.parts(6);
     ASSERT_FALSE(strings.empty());
     EXPECT_EQ(strings[0], "");
-    std::set<std::uint64_t> mappings{0};
+    std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> mappings{{0, {0, ~std::uint64_t{0}}}};
     for (const DecodedMessage& mapping : profile.messages(3)) {
-        EXPECT_TRUE(mappings.insert(mapping.number(1)).second);
+        EXPECT_TRUE(
+            mappings.emplace(mapping.number(1), std::pair(mapping.number(2), mapping.number(3))).second);
         EXPECT_LT(mapping.number(2), mapping.number(3));
         EXPECT_LT(mapping.number(5), strings.size());
     }
@@ -100,7 +103,10 @@ void expect_sound(const DecodedMessage& profile) {
     for (const DecodedMessage& location : profile.messages(4)) {
         EXPECT_NE(location.number(1), 0U);
         EXPECT_TRUE(locations.insert(location.number(1)).second);
-        EXPECT_EQ(mappings.count(location.number(2)), 1U);
+        ASSERT_EQ(mappings.count(location.number(2)), 1U);
+        const auto [begin, end] = mappings[location.number(2)];
+        EXPECT_GE(location.number(3), begin);
+        EXPECT_LT(location.number(3), end);
         ASSERT_EQ(location.messages(4).size(), 1U);
         EXPECT_EQ(functions.count(location.messages(4)[0].number(1)), 1U);
     }
@@ -200,6 +206,43 @@ TEST_F(ExportsTest, AChromeTraceHasTracksAndInstants) {
     EXPECT_EQ(spikes.back().at("args").at("tag"), shown);
     EXPECT_EQ(spikes.back().at("args").at("bytes"), 12'345);
     memory_.deallocate(block);
+}
+
+// More tags than a moment tells of: nothing falls to zero only because others are larger.
+TEST_F(ExportsTest, ATraceHasNoFalseZeros) {
+    constexpr std::size_t kTags = detail::kTimelineTags + 2;
+    std::vector<Tag> tags;
+    std::vector<MemoryBlock> blocks;
+    const auto take = [&](Tag tag, std::size_t bytes) {
+        blocks.push_back(*ChargedAllocator(heap_, tag).allocate(bytes));
+    };
+    for (std::size_t i = 0; i < kTags; ++i) {
+        tags.push_back(fresh_tag());
+        take(tags.back(), (std::size_t{1} << 20) - i * 1'000);
+    }
+    look_at_timeline();
+    // The two that were not told of become the largest.
+    take(tags[kTags - 1], std::size_t{1} << 20);
+    take(tags[kTags - 2], std::size_t{1} << 20);
+    look_at_timeline();
+    look_at_timeline();
+    std::string text;
+    write_chrome_trace(sink_of(text));
+    const auto by_tag = events_named(Json::parse(text), "live by tag (bytes)");
+    ASSERT_GE(by_tag.size(), 3U);
+    for (std::size_t back = 1; back <= 3; ++back) {
+        const Json& shown = by_tag[by_tag.size() - back].at("args");
+        for (const Tag tag : tags) {
+            const std::string name(tag_name(tag));
+            if (shown.contains(name)) {
+                EXPECT_GT(shown.at(name), 1'000'000) << name << " " << back;
+            } else {
+                EXPECT_EQ(back, 3U) << name;
+            }
+        }
+    }
+    for (const MemoryBlock block : blocks)
+        ChargedAllocator(heap_).deallocate(block);
 }
 
 TEST_F(ExportsTest, TheTopSitesAsText) {

@@ -6,6 +6,7 @@
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/ledger.hpp>
 #include <ouro/observe/tag_scope.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,26 @@ TEST(Ledger, TellsWhatItCosts) {
     const ObserveCost cost = observe_cost();
     EXPECT_GT(cost.used_bytes, 0U);
     EXPECT_LE(cost.used_bytes, cost.reserved_bytes);
+}
+
+// Tags take accounts at once, but cells only where a thread uses them.
+TEST(Ledger, ItCostsWhatWasTouched) {
+    ASSERT_EQ(test::charge(fresh_tag(), 1), Status::ok);
+    const std::size_t before = observe_cost().used_bytes;
+    const std::size_t page = os::page_size();
+    for (int i = 0; i < 100; ++i)
+        static_cast<void>(use_of(fresh_tag()));
+    // Reading is no use.
+    const std::size_t most_pages = 100 * sizeof(detail::LedgerAccount) / page + 2;
+    EXPECT_LE(observe_cost().used_bytes, before + most_pages * page);
+    std::size_t last = 0;
+    for (int i = 0; i < 200; ++i) {
+        const Tag tag = fresh_tag();
+        ASSERT_EQ(test::charge(tag, 1), Status::ok);
+        test::refund(tag, 1);
+        last = tag.id();
+    }
+    EXPECT_GE(observe_cost().used_bytes + 2 * page, before + 200 * sizeof(detail::LedgerCell)) << last;
 }
 
 TEST(TagScope, NestsAndComesBack) {

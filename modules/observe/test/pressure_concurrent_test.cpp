@@ -150,6 +150,58 @@ TEST_F(PressureConcurrent, RemovingWaitsForAHandlerOnAnotherThread) {
     test::refund(tag_, 610'000);
 }
 
+enum class WhileRunning : std::uint8_t { removes_itself, adds_itself_again };
+
+class PressureRemoval : public PressureConcurrent {
+protected:
+    void expect_to_wait_for_one_that(WhileRunning does);
+};
+
+// Whatever it did to the list while it ran, whoever removes it may destroy it.
+void PressureRemoval::expect_to_wait_for_one_that(WhileRunning does) {
+    Milestone running;
+    Milestone go_on;
+    std::atomic<bool> is_over{false};
+    PressureHandler* self = nullptr;
+    Handler handler([&](PressureLevel, std::size_t) noexcept -> std::size_t {
+        if (running.value() != 0) return 0;
+        EXPECT_TRUE(monitor_.remove(*self));
+        if (does == WhileRunning::adds_itself_again) {
+            EXPECT_TRUE(monitor_.add(*self, 2));
+        }
+        running.reach(1);
+        go_on.wait_for(1);
+        is_over.store(true);
+        return 0;
+    });
+    self = &handler;
+    ASSERT_TRUE(monitor_.add(handler, 1));
+    ASSERT_TRUE(monitor_.start_worker());
+    ASSERT_EQ(test::charge(tag_, 610'000), Status::ok);
+    running.wait_for(1);
+    run_workers(2, [&](std::size_t number) {
+        if (number == 0) {
+            const bool is_there = does == WhileRunning::adds_itself_again;
+            EXPECT_EQ(monitor_.remove(handler).status(), is_there ? Status::ok : Status::not_found);
+            EXPECT_TRUE(is_over.load());
+            EXPECT_EQ(monitor_.remove(handler).status(), Status::not_found);
+        } else {
+            for (int i = 0; i < 1'000; ++i)
+                os::yield_thread();
+            go_on.reach(1);
+        }
+    });
+    monitor_.stop_worker();
+    test::refund(tag_, 610'000);
+}
+
+TEST_F(PressureRemoval, WaitsForAHandlerThatRemovedItself) {
+    expect_to_wait_for_one_that(WhileRunning::removes_itself);
+}
+TEST_F(PressureRemoval, WaitsForAHandlerThatAddedItselfAgain) {
+    expect_to_wait_for_one_that(WhileRunning::adds_itself_again);
+}
+
 TEST_F(PressureConcurrent, AHandlerMayStopItsWorker) {
     Milestone called;
     Handler handler([&](PressureLevel, std::size_t) noexcept -> std::size_t {
@@ -286,6 +338,44 @@ TEST(MetricsConcurrent, SourcesComeAndGoWhileOthersTakeMetrics) {
         working.fetch_sub(1);
     });
     EXPECT_GE(calls.load(), 60U);
+}
+
+struct SelfRemover {
+    MetricSourceId id;
+    Milestone running;
+    Milestone go_on;
+    std::atomic<bool> is_over{false};
+};
+
+TEST(MetricsConcurrent, RemovingWaitsForASourceThatRemovedItself) {
+    SelfRemover remover;
+    const auto id = add_metric_source(
+        "self",
+        [](void* context, MetricWriter&) noexcept {
+            auto& self = *static_cast<SelfRemover*>(context);
+            EXPECT_TRUE(remove_metric_source(self.id));
+            self.running.reach(1);
+            self.go_on.wait_for(1);
+            self.is_over.store(true);
+        },
+        &remover);
+    ASSERT_TRUE(id);
+    remover.id = *id;
+    run_workers(3, [&](std::size_t number) {
+        if (number == 0) {
+            take_metrics(*std::make_unique<MetricsSnapshot>());
+            return;
+        }
+        remover.running.wait_for(1);
+        if (number == 1) {
+            EXPECT_EQ(remove_metric_source(remover.id).status(), Status::not_found);
+            EXPECT_TRUE(remover.is_over.load());
+        } else {
+            for (int i = 0; i < 1'000; ++i)
+                os::yield_thread();
+            remover.go_on.reach(1);
+        }
+    });
 }
 
 }  // namespace

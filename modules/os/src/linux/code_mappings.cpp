@@ -2,6 +2,11 @@
 
 #include <ouro/os/code_mappings.hpp>
 
+#include <cstddef>
+#include <span>
+
+#include <link.h>
+
 namespace ouro::os {
 namespace {
 
@@ -25,8 +30,28 @@ bool parse(std::string_view line, CodeMapping& mapping) noexcept {
     if (!begin || !end || !offset || permissions.find('x') == std::string_view::npos) return false;
     take_field(line);
     take_field(line);
-    mapping = {*begin, *end, *offset, text_from(line, line.find_first_not_of(' '))};
+    mapping = {*begin, *end, *offset, *offset, text_from(line, line.find_first_not_of(' '))};
     return true;
+}
+
+// Asks the loader, which knows how far each file lies from where it was linked to. What it has not loaded
+// keeps the offset.
+void find_address_in_file(CodeMapping& mapping) noexcept {
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* context) {
+            auto& wanted = *static_cast<CodeMapping*>(context);
+            for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+                const std::uint64_t start = info->dlpi_addr + segment.p_vaddr;
+                // The mapping is of whole pages.
+                const bool is_it =
+                    segment.p_type == PT_LOAD && start < wanted.end && start + segment.p_memsz > wanted.begin;
+                if (!is_it) continue;
+                wanted.address_in_file = wanted.begin - info->dlpi_addr;
+                return 1;
+            }
+            return 0;
+        },
+        &mapping);
 }
 
 struct Visit {
@@ -43,7 +68,9 @@ Expected<void> for_each_code_mapping(CodeMappingVisitor visit, void* context) no
         [](std::string_view line, void* argument) {
             const Visit& wanted = *static_cast<const Visit*>(argument);
             CodeMapping mapping;
-            return !parse(line, mapping) || wanted.visit(mapping, wanted.context);
+            if (!parse(line, mapping)) return true;
+            find_address_in_file(mapping);
+            return wanted.visit(mapping, wanted.context);
         },
         &request);
 }

@@ -12,6 +12,8 @@ namespace ouro::os {
 namespace {
 
 constexpr std::uint64_t kKib = 1024;
+constexpr const char* kMembership = "/proc/self/cgroup";
+constexpr const char* kHierarchyRoot = "/sys/fs/cgroup";
 
 Expected<std::uint64_t> kib_field(std::string_view text, std::string_view key) noexcept {
     const auto field = find_field(text, key);
@@ -72,15 +74,21 @@ Expected<SystemMemory> system_memory() noexcept {
 }
 
 Expected<CgroupMemory> cgroup_memory() noexcept {
-    return read_cgroup_memory("/proc/self/cgroup", "/sys/fs/cgroup");
+    return read_cgroup_memory(kMembership, kHierarchyRoot);
 }
 
-Expected<MemoryStalls> memory_stalls() noexcept {
+Expected<MemoryStalls> read_stalls(const char* path) noexcept {
     std::array<char, 512> buffer;
-    const auto text = read_text_file("/proc/pressure/memory", buffer);
+    const auto text = read_text_file(path, buffer);
     if (text) return parse_stalls(*text);
     const bool absent = text.status() == Status::not_found || text.status() == Status::not_supported;
     return absent ? Status::not_supported : text.status();
+}
+
+Expected<MemoryStalls> memory_stalls() noexcept {
+    // The machine may be well while the group is not.
+    if (const auto stalls = read_cgroup_stalls(kMembership, kHierarchyRoot)) return stalls;
+    return read_stalls("/proc/pressure/memory");
 }
 
 }  // namespace ouro::os

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <cxxabi.h>
+#include <dwarf.h>
 
 namespace ouro::os {
 
@@ -26,14 +27,66 @@ void copy_demangled(char (&target)[256], const char* mangled) noexcept {
     std::free(plain);
 }
 
+// Of the blocks of code that contain one, the outermost that was inlined into a function which is there by
+// itself; false without any.
+bool find_outermost_inlined(Dwarf_Die& innermost, Dwarf_Die& found) noexcept {
+    Dwarf_Die* around = nullptr;
+    const int count = ::dwarf_getscopes_die(&innermost, &around);
+    bool is_inlined = false;
+    for (int index = 0; index < count && ::dwarf_tag(&around[index]) != DW_TAG_subprogram; ++index) {
+        if (::dwarf_tag(&around[index]) != DW_TAG_inlined_subroutine) continue;
+        found = around[index];
+        is_inlined = true;
+    }
+    std::free(around);
+    return is_inlined;
+}
+
+// The line that called it, where it was inlined into.
+bool describe_call(Dwarf_Die* unit, Dwarf_Die& inlined, CodeLocation& location) noexcept {
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0;
+    Dwarf_Word line = 0;
+    Dwarf_Files* files = nullptr;
+    std::size_t file_count = 0;
+    if (::dwarf_formudata(::dwarf_attr(&inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+        ::dwarf_formudata(::dwarf_attr(&inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+        ::dwarf_getsrcfiles(unit, &files, &file_count) != 0 || file >= file_count)
+        return false;
+    copy_cut(location.file, ::dwarf_filesrc(files, file, nullptr, nullptr));
+    location.line = static_cast<unsigned>(line);
+    return true;
+}
+
+// The function is named by its symbol: what was inlined into it has no name there, and its lines would be
+// those of others. False where the address is in nothing inlined.
+bool describe_inlined(Dwfl_Module* module, Dwarf_Addr address, CodeLocation& location) noexcept {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = ::dwfl_module_addrdie(module, address, &bias);
+    if (unit == nullptr) return false;
+    Dwarf_Die* scopes = nullptr;
+    Dwarf_Die inlined;
+    const bool is_inlined =
+        ::dwarf_getscopes(unit, address - bias, &scopes) > 0 && find_outermost_inlined(scopes[0], inlined);
+    std::free(scopes);
+    return is_inlined && describe_call(unit, inlined, location);
+}
+
+// As the file itself calls it, which is what addr2line takes.
+Dwarf_Addr address_in_file(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr start) noexcept {
+    Dwarf_Addr bias = 0;
+    return ::dwfl_module_getelf(module, &bias) != nullptr ? address - bias : address - start;
+}
+
 }  // namespace
 
 void describe_in_module(Dwfl_Module* module, Dwarf_Addr address, CodeLocation& location) noexcept {
     Dwarf_Addr start = 0;
     copy_cut(location.module,
              ::dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr));
-    location.module_offset = static_cast<std::size_t>(address - start);
+    location.module_offset = static_cast<std::size_t>(address_in_file(module, address, start));
     copy_demangled(location.function, ::dwfl_module_addrname(module, address));
+    if (describe_inlined(module, address, location)) return;
     Dwfl_Line* const line = ::dwfl_module_getsrc(module, address);
     if (line == nullptr) return;
     int number = 0;

@@ -2,6 +2,7 @@
 
 #include <ouro/os/symbolize.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +13,23 @@
 namespace ouro::os {
 namespace {
 
+// More than the system lets a process have, unless told otherwise; what claims to have more is not read to
+// the end.
+constexpr std::size_t kMostLines = std::size_t{1} << 17;
+
 // One line of the system's list: "start-end rights offset device inode   path".
 struct MappingLine {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     std::uint64_t inode = 0;
+    std::string_view path;
+};
+
+// A line of a file, and where the file's first one begins.
+struct ModuleLine {
+    std::uint64_t start;
+    std::uint64_t end;
+    std::uint64_t module_start;
     std::string_view path;
 };
 
@@ -54,7 +67,7 @@ bool parse_line(std::string_view line, MappingLine& mapping) noexcept {
 // Calls visit(line, mapping) for each line that can be read.
 template <class Visit>
 void visit_lines(std::string_view text, Visit&& visit) {
-    while (!text.empty()) {
+    for (std::size_t count = 0; !text.empty() && count < kMostLines; ++count) {
         const std::size_t end = text.find('\n');
         const std::string_view line(text.data(), end == std::string_view::npos ? text.size() : end);
         MappingLine mapping;
@@ -89,8 +102,13 @@ char* usable_lines(std::string_view mappings, std::size_t& bytes) noexcept {
     char* text = nullptr;
     std::FILE* const file = ::open_memstream(&text, &bytes);
     if (file == nullptr) return nullptr;
-    visit_lines(mappings, [file](std::string_view line, const MappingLine& mapping) {
-        if (!is_still_there(mapping)) return;
+    MappingLine asked;
+    bool is_there = false;
+    visit_lines(mappings, [&](std::string_view line, const MappingLine& mapping) {
+        // A file has several lines, one after the other.
+        if (mapping.path != asked.path || mapping.inode != asked.inode) is_there = is_still_there(mapping);
+        asked = mapping;
+        if (!is_there) return;
         std::fwrite(line.data(), 1, line.size(), file);
         std::fputc('\n', file);
     });
@@ -120,6 +138,7 @@ MappedCode::MappedCode(std::string_view mappings) noexcept : mappings_(mappings)
 }
 
 MappedCode::~MappedCode() {
+    std::free(lines_);
     if (session_ != nullptr) ::dwfl_end(static_cast<Dwfl*>(session_));
 }
 
@@ -128,15 +147,36 @@ CodeLocation MappedCode::describe(std::uint64_t address) noexcept {
     Dwfl_Module* const module =
         session_ != nullptr ? ::dwfl_addrmodule(static_cast<Dwfl*>(session_), address) : nullptr;
     if (module != nullptr) describe_in_module(module, address, location);
-    if (location.module[0] != '\0') return location;
+    if (location.module[0] != '\0' || !list_modules()) return location;
+    const auto* const lines = static_cast<const ModuleLine*>(lines_);
+    const auto* const behind =
+        std::upper_bound(lines, lines + line_count_, address,
+                         [](std::uint64_t wanted, const ModuleLine& line) { return wanted < line.start; });
+    if (behind == lines || address >= behind[-1].end) return location;
+    copy_path(location.module, behind[-1].path);
+    location.module_offset = static_cast<std::size_t>(address - behind[-1].module_start);
+    return location;
+}
+
+// The text may be long, and every address may be unknown: it is read once.
+bool MappedCode::list_modules() noexcept {
+    if (has_listed_) return lines_ != nullptr;
+    has_listed_ = true;
+    std::size_t count = 0;
+    visit_lines(mappings_, [&](std::string_view, const MappingLine&) { ++count; });
+    auto* const lines =
+        count != 0 ? static_cast<ModuleLine*>(std::malloc(count * sizeof(ModuleLine))) : nullptr;
+    if (lines == nullptr) return false;
     MappingLine first_of_path;
     visit_lines(mappings_, [&](std::string_view, const MappingLine& mapping) {
         if (mapping.path != first_of_path.path) first_of_path = mapping;
-        if (address < mapping.start || address >= mapping.end || mapping.path.empty()) return;
-        copy_path(location.module, mapping.path);
-        location.module_offset = static_cast<std::size_t>(address - first_of_path.start);
+        if (!mapping.path.empty())
+            lines[line_count_++] = {mapping.start, mapping.end, first_of_path.start, mapping.path};
     });
-    return location;
+    std::sort(lines, lines + line_count_,
+              [](const ModuleLine& one, const ModuleLine& other) { return one.start < other.start; });
+    lines_ = lines;
+    return true;
 }
 
 }  // namespace ouro::os

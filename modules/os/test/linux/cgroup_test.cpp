@@ -33,34 +33,84 @@ protected:
         return os::read_cgroup_memory((root_ / "membership").c_str(), root_.c_str());
     }
 
+    // A group's files, by its folder: "" is the root, "game/" one below.
+    void group(const std::string& folder, const std::string& limit, const std::string& usage) const {
+        file(folder + "memory.max", limit + "\n");
+        file(folder + "memory.current", usage + "\n");
+    }
+    [[nodiscard]] ouro::Expected<os::MemoryStalls> stalls() const {
+        return os::read_cgroup_stalls((root_ / "membership").c_str(), root_.c_str());
+    }
+
     fs::path root_;
 };
 
+std::string stall_text(const std::string& some, const std::string& full = "0.00") {
+    return "some avg10=" + some + " avg60=0.25 avg300=100.00 total=12345\nfull avg10=" + full +
+           " avg60=0.00 avg300=0.00 total=0\n";
+}
+
 TEST_F(Cgroup, Version2TakesTheGroupWithTheLeastRoom) {
     file("membership", "0::/game/server\n");
-    file("game/server/memory.max", "max\n");
-    file("game/server/memory.current", "1000\n");
-    file("game/memory.max", "4096000\n");
-    file("game/memory.current", "2000\n");
+    group("game/server/", "max", "1000");
+    group("game/", "4096000", "2000");
     const auto memory = read();
     ASSERT_TRUE(memory);
     EXPECT_EQ(memory->version, 2U);
     EXPECT_EQ(memory->limit_bytes, 4096000U);
     EXPECT_EQ(memory->usage_bytes, 2000U);
     // A larger limit that neighbours have nearly filled counts before a smaller one with room.
-    file("memory.max", "8000000\n");
-    file("memory.current", "7999000\n");
+    group("", "8000000", "7999000");
     EXPECT_EQ(read()->limit_bytes, 8000000U);
     EXPECT_EQ(read()->usage_bytes, 7999000U);
 }
 
+TEST_F(Cgroup, WhereTheGroupIsThrottledIsALimitToo) {
+    file("membership", "0::/game\n");
+    group("game/", "max", "1000");
+    file("game/memory.high", "5000\n");
+    ASSERT_TRUE(read());
+    EXPECT_EQ(read()->limit_bytes, 5000U);
+    file("game/memory.max", "4000\n");
+    EXPECT_EQ(read()->limit_bytes, 4000U);
+    file("game/memory.high", "max\n");
+    EXPECT_EQ(read()->limit_bytes, 4000U);
+    // One around it that throttles earlier.
+    group("", "max", "1500");
+    file("memory.high", "2000\n");
+    EXPECT_EQ(read()->limit_bytes, 2000U);
+    file("memory.high", "high\n");
+    EXPECT_EQ(read().status(), Status::corrupt_data);
+}
+
+TEST_F(Cgroup, StallsAreTheOwnGroupsOrTheNearestThatTells) {
+    EXPECT_EQ(stalls().status(), Status::not_supported);
+    file("membership", "0::/game/server\n");
+    EXPECT_EQ(stalls().status(), Status::not_supported);
+    file("memory.pressure", stall_text("1.00"));
+    ASSERT_TRUE(stalls());
+    EXPECT_DOUBLE_EQ(stalls()->some.percent_10s, 1.0);
+    file("game/memory.pressure", stall_text("2.00"));
+    EXPECT_DOUBLE_EQ(stalls()->some.percent_10s, 2.0);
+    file("game/server/memory.pressure", stall_text("3.00", "2.50"));
+    EXPECT_DOUBLE_EQ(stalls()->some.percent_10s, 3.0);
+    EXPECT_DOUBLE_EQ(stalls()->full.percent_10s, 2.5);
+    file("game/server/memory.pressure", "some day\n");
+    EXPECT_EQ(stalls().status(), Status::corrupt_data);
+}
+
+TEST_F(Cgroup, StallsAreFoundBesideVersion1) {
+    file("membership", "4:memory:/game\n0::/game\n");
+    file("unified/game/memory.pressure", stall_text("4.00"));
+    ASSERT_TRUE(stalls());
+    EXPECT_DOUBLE_EQ(stalls()->some.percent_10s, 4.0);
+}
+
 TEST_F(Cgroup, WhatCanBeReclaimedIsToldAndCountsAsRoom) {
     file("membership", "0::/game\n");
-    file("game/memory.max", "1000000\n");
-    file("game/memory.current", "999000\n");
+    group("game/", "1000000", "999000");
     file("game/memory.stat", "anon 99000\nfile 900000\ninactive_anon 1\ninactive_file 800000\n");
-    file("memory.max", "1000000\n");
-    file("memory.current", "500000\n");
+    group("", "1000000", "500000");
     const auto memory = read();
     ASSERT_TRUE(memory);
     EXPECT_EQ(memory->usage_bytes, 500000U);
@@ -77,8 +127,7 @@ TEST_F(Cgroup, WhatCanBeReclaimedIsToldAndCountsAsRoom) {
 
 TEST_F(Cgroup, Version2WithoutLimit) {
     file("membership", "0::/\n");
-    file("memory.max", "max\n");
-    file("memory.current", "5\n");
+    group("", "max", "5");
     ASSERT_TRUE(read());
     EXPECT_EQ(read()->limit_bytes, os::kNoLimit);
 }
@@ -95,7 +144,6 @@ TEST_F(Cgroup, Version1IsReadWhereItGovernsMemory) {
     EXPECT_EQ(memory->usage_bytes, 4096U);
 }
 
-// In a container, the path named in the list exists outside only; the mount shows the group itself.
 TEST_F(Cgroup, Version1TellsWhatCanBeReclaimedInTheWholeTree) {
     file("membership", "4:memory:/game\n");
     file("memory/game/memory.limit_in_bytes", "5000\n");
@@ -104,10 +152,10 @@ TEST_F(Cgroup, Version1TellsWhatCanBeReclaimedInTheWholeTree) {
     EXPECT_EQ(read()->reclaimable_bytes, 1200U);
 }
 
+// In a container, the path named in the list exists outside only; the mount shows the group itself.
 TEST_F(Cgroup, AnInvisiblePathFallsBackToTheMount) {
     file("membership", "0::/outside/only\n");
-    file("memory.max", "777\n");
-    file("memory.current", "7\n");
+    group("", "777", "7");
     ASSERT_TRUE(read());
     EXPECT_EQ(read()->limit_bytes, 777U);
 }
@@ -116,8 +164,7 @@ TEST_F(Cgroup, DamageAndAbsenceAreTold) {
     EXPECT_EQ(read().status(), Status::not_supported);
     file("membership", "0::/\n");
     EXPECT_EQ(read().status(), Status::not_supported);
-    file("memory.max", "lots\n");
-    file("memory.current", "5\n");
+    group("", "lots", "5");
     EXPECT_EQ(read().status(), Status::corrupt_data);
     file("membership", "::::\n\n:");
     EXPECT_EQ(read().status(), Status::not_supported);
@@ -126,9 +173,7 @@ TEST_F(Cgroup, DamageAndAbsenceAreTold) {
 }
 
 TEST(MemoryStalls, AreParsed) {
-    const auto stalls = os::parse_stalls(
-        "some avg10=1.50 avg60=0.25 avg300=100.00 total=12345\nfull avg10=0.00 avg60=0.00 avg300=0.00 "
-        "total=0\n");
+    const auto stalls = os::parse_stalls(stall_text("1.50"));
     ASSERT_TRUE(stalls);
     EXPECT_DOUBLE_EQ(stalls->some.percent_10s, 1.5);
     EXPECT_DOUBLE_EQ(stalls->some.percent_60s, 0.25);
@@ -140,14 +185,8 @@ TEST(MemoryStalls, AreParsed) {
 TEST(MemoryStalls, DamageIsTold) {
     EXPECT_EQ(os::parse_stalls("").status(), Status::corrupt_data);
     EXPECT_EQ(os::parse_stalls("some avg10=1\n").status(), Status::corrupt_data);
-    EXPECT_EQ(
-        os::parse_stalls("some avg10=x avg60=0 avg300=0 total=0\nfull avg10=0 avg60=0 avg300=0 total=0\n")
-            .status(),
-        Status::corrupt_data);
-    EXPECT_EQ(
-        os::parse_stalls("some avg10=101 avg60=0 avg300=0 total=0\nfull avg10=0 avg60=0 avg300=0 total=0\n")
-            .status(),
-        Status::corrupt_data);
+    for (const char* share : {"x", "101", "-1", "nan"})
+        EXPECT_EQ(os::parse_stalls(stall_text(share)).status(), Status::corrupt_data) << share;
 }
 
 TEST(MemoryPressure, TheRealSourcesAnswerOrSayWhyNot) {

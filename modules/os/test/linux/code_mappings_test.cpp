@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 namespace {
 
@@ -46,6 +47,22 @@ TEST(CodeMappings, NameTheFileOfAFunction) {
     EXPECT_NE(library.path, own.path);
     EXPECT_EQ(library.path.front(), '/');
     EXPECT_EQ(library.mapping.file_offset % 4096, 0U);
+}
+
+// What linkers write into a file as an address need not be the place in the file.
+TEST(CodeMappings, TellWhatTheFileItselfCallsTheAddress) {
+    void* const module = ::dlopen(OURO_DISPLACED_MODULE, RTLD_NOW);
+    ASSERT_NE(module, nullptr) << ::dlerror();
+    const void* const function = ::dlsym(module, "ouro_displaced_function");
+    Dl_info info{};
+    void* symbol = nullptr;
+    ASSERT_NE(::dladdr1(function, &info, &symbol, RTLD_DL_SYMENT), 0);
+    const Found found = find(function);
+    EXPECT_NE(found.path.find("displaced"), std::string::npos);
+    const std::uint64_t value = static_cast<const ElfW(Sym)*>(symbol)->st_value;
+    EXPECT_EQ(found.address - found.mapping.begin + found.mapping.address_in_file, value);
+    EXPECT_NE(found.address - found.mapping.begin + found.mapping.file_offset, value);
+    ::dlclose(module);
 }
 
 TEST(CodeMappings, DataIsNone) {

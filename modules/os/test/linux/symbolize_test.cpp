@@ -4,6 +4,7 @@
 #include <ouro/os/symbolize.hpp>
 
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,6 +27,17 @@ struct Stack {
 
 [[gnu::noinline]] void outer_function(Stack& walked, Stack& unwound) {
     capture_here(walked, unwound);
+    asm volatile("" ::: "memory");
+}
+
+[[gnu::always_inline]] inline void capture_inlined(Stack& stack) {
+    stack.count = ouro::os::unwind_stack(stack.frames);
+    asm volatile("" ::: "memory");
+}
+
+constexpr unsigned kLineOfInlinedCall = __LINE__ + 2;
+[[gnu::noinline]] void function_with_inlined_code(Stack& stack) {
+    capture_inlined(stack);
     asm volatile("" ::: "memory");
 }
 
@@ -60,6 +72,18 @@ TEST(Symbolize, NamesTheModule) {
     EXPECT_GT(location.module_offset, 0U);
     const auto library = ouro::os::describe_address(reinterpret_cast<const void*>(&::getpagesize));
     EXPECT_NE(std::string(library.module).find("libc"), std::string::npos);
+}
+
+// The symbol is the function's, so the line is as well.
+TEST(Symbolize, TheLineIsOfTheFunctionAndNotOfWhatWasInlined) {
+    Stack stack;
+    symbolize_sample::function_with_inlined_code(stack);
+    ASSERT_GT(stack.count, 1U);
+    const auto location = ouro::os::describe_address(static_cast<const char*>(stack.frames[0]) - 1);
+    EXPECT_EQ(std::string(location.function),
+              "symbolize_sample::function_with_inlined_code(symbolize_sample::Stack&)");
+    EXPECT_NE(std::string(location.file).find("symbolize_test.cpp"), std::string::npos);
+    EXPECT_EQ(location.line, symbolize_sample::kLineOfInlinedCall);
 }
 
 TEST(Symbolize, AnAddressOfNothingHasNoName) {
@@ -110,6 +134,28 @@ TEST(MappedCode, AFileThatChangedGivesNoNames) {
     EXPECT_EQ(std::string(location.function), "");
     EXPECT_NE(std::string(location.module).find("symbolize_test"), std::string::npos);
     EXPECT_GT(location.module_offset, 0U);
+}
+
+// A list may be long and name no file that is there: it is read once, whatever is asked.
+TEST(MappedCode, ManyUnknownAddressesInALongList) {
+    constexpr std::uint64_t kLines = 60'000;
+    constexpr std::uint64_t kStep = 0x10000;
+    const auto hex = [](std::uint64_t number) {
+        char text[20];
+        return std::string(text, std::to_chars(text, text + sizeof text, number, 16).ptr);
+    };
+    std::string mappings;
+    for (std::uint64_t line = 1; line <= kLines; ++line)
+        mappings += hex(line * kStep) + "-" + hex(line * kStep + 0x1000) + " r-xp 0 0:0 7 /gone/" +
+                    std::to_string(line) + "\n";
+    ouro::os::MappedCode code(mappings);
+    for (std::uint64_t round = 0; round < 60'000; ++round) {
+        const std::uint64_t line = 1 + round * 7'919 % kLines;
+        const auto location = code.describe(line * kStep + 0x123);
+        ASSERT_EQ(std::string(location.module), "/gone/" + std::to_string(line));
+        ASSERT_EQ(location.module_offset, 0x123U);
+        ASSERT_STREQ(code.describe(line * kStep + 0x1000).module, "");
+    }
 }
 
 TEST(MappedCode, NonsenseIsNoHarm) {

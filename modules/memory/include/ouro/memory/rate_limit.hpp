@@ -26,8 +26,8 @@ struct RateLimit {
 // Counts requests against a RateLimit, from any thread and without locks. Without a limit it costs one load.
 class RateGate {
 public:
-    // From now on; what was let through in this interval already stays counted. Fails with bad_argument: no
-    // interval, no clock, or a limit above kMax.
+    // From now on, with nothing counted yet. Fails with bad_argument: no interval, no clock, or a limit above
+    // kMax.
     Expected<void> set(const RateLimit& limit) noexcept;
     void clear() noexcept { active_.store(false, std::memory_order_release); }
 

@@ -14,7 +14,10 @@ namespace ouro {
 enum class ObserveEventKind : std::uint8_t {
     // A tag's use passed its soft budget. Again only after it has fallen clearly below.
     soft_budget_passed = 1,
-    // A request was refused: by a hard budget, or by a rate limit.
+    // A request was refused: by a hard budget, or by a rate limit. Of refusals that follow one another under
+    // a
+    // tag, with less than a second between them, the first is told, then the second, the fourth, and so on:
+    // `count` says which it was. The ledger counts them all.
     request_refused = 2,
     // The pressure became level `level`, up or down: so many bytes of the limit that gives the reason.
     pressure_changed = 3,
@@ -39,9 +42,12 @@ struct ObserveEvent {
     // What was in use, or asked for, or freed; and the bound that it met.
     std::uint64_t bytes = 0;
     std::uint64_t limit_bytes = 0;
+    // How many such there were in a row, this one included; a power of two.
+    std::uint64_t count = 1;
 };
 
-// Adds an event with the next number and the present time. From any thread.
+// Adds an event with the next number and the present time, unless it is a refusal that is not told. From any
+// thread.
 void post_event(const ObserveEvent& event) noexcept;
 
 // Reads on from a cursor that begins at zero or at event_count().

@@ -19,7 +19,8 @@ struct MachineMemory {
     MemoryUse group{};
     // Of the whole machine: what is not available to programs.
     MemoryUse system{};
-    // The share of the last ten seconds in which some tasks, or all of them, waited for memory.
+    // The share of the last ten seconds in which some tasks, or all of them, waited for memory: those of the
+    // control group where it tells, else the machine's.
     double some_stalls_percent = 0;
     double full_stalls_percent = 0;
 };

@@ -100,9 +100,10 @@ public:
     // The name is copied, and cut at kHandlerNameBytes. Among equal priorities the one that was added first
     // is called first. Fails with bad_argument when the handler is there already, or capacity_exhausted.
     Expected<void> add(PressureHandler& handler, int priority, std::string_view name = "handler") noexcept;
-    // When it returns, the handler is not running and will not be called; it waits where it runs on another
-    // thread, so that neither may hold a lock that the other wants. Only on the thread that is running
-    // handlers now, nothing is waited for. Fails with not_found.
+    // When it returns, the handler is not running and will not be called, whether it was there or has just
+    // removed or added itself; it waits where it runs on another thread, so that neither may hold a lock that
+    // the other wants. Only on the thread that is running handlers now, nothing is waited for. Fails with
+    // not_found.
     Expected<void> remove(PressureHandler& handler) noexcept;
 
     // Looks, and calls handlers where there is reason to. While another thread is at it, or from inside a

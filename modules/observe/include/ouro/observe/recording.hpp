@@ -13,4 +13,10 @@ namespace ouro {
 // full disk too), out_of_memory (there is no image) or os_error; not_supported in wasm32.
 Expected<void> save_image(const char* path) noexcept;
 
+// Lets other programs of the same user read this process's memory, `ouro report <number>` among them, where
+// the system allows that to its parents only (Linux: a kernel.yama.ptrace_scope of 1). It takes the place of
+// what the program itself has told the system of that (PR_SET_PTRACER), and lets debuggers in as well: so
+// nothing here does it unasked. Fails with not_supported where there is no such rule, and nothing to be done.
+Expected<void> allow_reports() noexcept;
+
 }  // namespace ouro

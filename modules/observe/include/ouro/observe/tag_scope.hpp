@@ -3,6 +3,9 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/memory/tag.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
+#include <ouro/observe/observing.hpp>
+
+#include <utility>
 
 namespace ouro {
 namespace detail {
@@ -11,8 +14,10 @@ namespace detail {
 
 }  // namespace detail
 
-// What this thread's allocations are for now: untagged outside of every scope.
+// What this thread's allocations are for now: untagged outside of every scope, and where observing is
+// compiled out.
 [[nodiscard]] inline Tag current_tag() noexcept {
+    if constexpr (!kObserving) return {};
     return detail::t_current_tag.trailer.tag();
 }
 
@@ -24,11 +29,15 @@ namespace detail {
 class TagScope {
 public:
     // Requires: a registered tag (assert).
-    explicit TagScope(Tag tag) noexcept : before_(detail::t_current_tag) {
-        OURO_ASSERT(tag.id() < tag_count(), "the tag was not registered");
-        detail::t_current_tag = detail::ChargedTag(tag);
+    explicit TagScope([[maybe_unused]] Tag tag) noexcept {
+        if constexpr (kObserving) {
+            OURO_ASSERT(tag.id() < tag_count(), "the tag was not registered");
+            before_ = std::exchange(detail::t_current_tag, detail::ChargedTag(tag));
+        }
     }
-    ~TagScope() { detail::t_current_tag = before_; }
+    ~TagScope() {
+        if constexpr (kObserving) detail::t_current_tag = before_;
+    }
     TagScope(const TagScope&) = delete;
     TagScope& operator=(const TagScope&) = delete;
 

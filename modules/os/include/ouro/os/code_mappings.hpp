@@ -13,6 +13,9 @@ struct CodeMapping {
     std::uint64_t end = 0;
     // Where in the file it begins.
     std::uint64_t file_offset = 0;
+    // What the file itself calls its beginning: linkers need not put code where it lies in the file. This is
+    // what addr2line takes.
+    std::uint64_t address_in_file = 0;
     // Valid during the visit; empty for code that lies in no file.
     std::string_view path;
 };

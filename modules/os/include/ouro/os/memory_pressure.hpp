@@ -22,7 +22,8 @@ struct CgroupMemory {
     // 2 or 1.
     unsigned version = 0;
     // All of one group: of the process's own and those around it, the one with the least room left, where
-    // what can be reclaimed counts as room. Without any limit, kNoLimit and what its own group uses.
+    // what can be reclaimed counts as room. Its limit is where programs are stopped or, if lower, where they
+    // are throttled (version 2's memory.high). Without any limit, kNoLimit and what its own group uses.
     std::uint64_t limit_bytes = kNoLimit;
     std::uint64_t usage_bytes = 0;
     // The part of the usage that is contents of files nobody has asked for lately: the kernel drops them
@@ -48,7 +49,8 @@ struct MemoryStalls {
     StallShares full;
 };
 
-// Of the whole system. Fails with not_supported, io_error or corrupt_data.
+// Of the process's control group where it tells (version 2), else of the whole system. Fails with
+// not_supported, io_error or corrupt_data.
 [[nodiscard]] Expected<MemoryStalls> memory_stalls() noexcept;
 
 }  // namespace ouro::os

@@ -13,10 +13,11 @@ namespace ouro::os {
 struct CodeLocation {
     // Demangled; empty when unknown. Long names are cut.
     char function[256] = {};
-    // Empty and 0 without debug information.
+    // In the function itself, at the call of what was inlined there. Empty and 0 without debug information.
     char file[256] = {};
     unsigned line = 0;
-    // The program or shared library, and the address's offset in it; empty when the address is in none.
+    // The program or shared library, and the address as its file calls it, which addr2line takes; empty when
+    // the address is in none.
     char module[256] = {};
     std::size_t module_offset = 0;
 };
@@ -39,7 +40,13 @@ public:
     [[nodiscard]] CodeLocation describe(std::uint64_t address) noexcept;
 
 private:
+    [[nodiscard]] bool list_modules() noexcept;
+
     std::string_view mappings_;
+    // The lines, sorted by address, once an address was asked for that libdw does not know.
+    void* lines_ = nullptr;
+    std::size_t line_count_ = 0;
+    bool has_listed_ = false;
     // libdw's session; null without one.
     void* session_ = nullptr;
 };

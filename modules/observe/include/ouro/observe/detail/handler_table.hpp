@@ -33,13 +33,18 @@ struct HandlerCall {
     std::array<char, kHandlerNameBytes + 1> name{};
 };
 
+struct HandlerRemoval {
+    bool was_there = false;
+    bool is_running = false;
+};
+
 // The handlers of a monitor by priority. Whoever walks it holds no lock while a handler runs: the cursor is a
 // place in the order, not in memory, so that handlers may come and go meanwhile.
 class HandlerTable {
 public:
     Expected<void> add(PressureHandler& handler, int priority, std::string_view name) noexcept;
-    // The number of the call that is running on it, or zero. Fails with not_found.
-    [[nodiscard]] Expected<std::uint64_t> remove(PressureHandler& handler) noexcept;
+    // A handler that is running may be in the table or not: it can remove itself, and add itself again.
+    [[nodiscard]] HandlerRemoval remove(PressureHandler& handler) noexcept;
 
     // The next one behind the cursor that is not left alone now, which runs from here to end_call; false when
     // there is none. Called by one thread at a time.
@@ -48,7 +53,6 @@ public:
     // A handler that freed nothing is left alone for a while, one that did is not.
     void end_call(const HandlerCall& call, bool was_useful, PressureLevel level, std::uint64_t now_ns,
                   const PressureOptions& options) noexcept;
-    [[nodiscard]] bool is_running(std::uint64_t number) const noexcept;
 
     // How many were ever added.
     [[nodiscard]] std::uint64_t added() const noexcept;
@@ -67,7 +71,7 @@ private:
     mutable WordLock lock_;
     std::array<Place, kMaxPressureHandlers> places_{};
     std::uint64_t added_ = 0;
-    std::uint64_t running_ = 0;
+    const PressureHandler* running_ = nullptr;
 };
 
 }  // namespace ouro::detail
