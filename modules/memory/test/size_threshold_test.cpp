@@ -18,7 +18,7 @@ constexpr std::size_t kUnit = std::size_t{64} << 10;
 
 SmallObjectAllocator make_heap(std::size_t largest_small_bytes) {
     return *SmallObjectAllocator::create(
-        {.max_bytes = std::size_t{256} << 20, .largest_small_bytes = largest_small_bytes});
+        {.max_bytes = std::size_t{32} << 20, .largest_small_bytes = largest_small_bytes});
 }
 
 TEST(SizeThreshold, LargerBlocksTakeUnits) {
@@ -93,7 +93,7 @@ TEST(SizeThreshold, RandomSizesComeBackWithAnySizeThatTheyMayHave) {
         auto heap = make_heap(threshold);
         std::vector<Block> blocks;
         for (unsigned step = 0; step < 20'000; ++step) {
-            if (blocks.size() < 300 && random.below(2) == 0) {
+            if (blocks.size() < 150 && random.below(2) == 0) {
                 const std::size_t asked = 1 + random.below(std::uint32_t{1} << (1 + random.below(17)));
                 const auto block = heap.allocate(asked);
                 ASSERT_TRUE(block);
