@@ -20,7 +20,7 @@ struct Count {
 };
 
 // Others may be changing it: that is looked over, since all that is asked is whether there was ever anything.
-[[gnu::no_sanitize("thread")]] bool holds_something(const std::uint64_t* words, std::size_t count) noexcept {
+[[gnu::no_sanitize_thread]] bool holds_something(const std::uint64_t* words, std::size_t count) noexcept {
     for (std::size_t at = 0; at < count; ++at) {
         if (__atomic_load_n(words + at, __ATOMIC_RELAXED) != 0) return true;
     }
