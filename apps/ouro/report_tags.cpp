@@ -93,7 +93,7 @@ void fill_use(TagReport& tag, const Sums& sums, const LedgerAccount& account) {
     tag.freed_bytes = at_least_zero(sums.freed_bytes);
     // The program looks for a new peak only now and then: there may be one that it has not noticed yet.
     const std::uint64_t noticed = at_least_zero(load(account.peak));
-    const std::uint64_t since = at_least_zero(load(account.reserved) - sums.least_credit);
+    const std::uint64_t since = at_least_zero(load(account.held) - sums.least_credit);
     tag.peak_bytes = std::max({noticed, since, tag.live_bytes});
 }
 

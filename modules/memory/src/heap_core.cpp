@@ -180,7 +180,7 @@ Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noex
     slab->is_listed = false;
     slab->is_freed_elsewhere = false;
     for (std::uint8_t back = 0; back < slab->units; ++back) {
-        slab[back].units_back = back;
+        slab[back].units_back.store(back, std::memory_order_relaxed);
         slab[back].size_class = static_cast<std::uint8_t>(size_class);
     }
     slab->owner.store(&owner, std::memory_order_release);
@@ -195,7 +195,7 @@ void HeapCore::release_slab(Slab& slab) noexcept {
     slab.owner.store(nullptr, std::memory_order_relaxed);
     const std::uint8_t units = slab.units;
     for (std::uint8_t back = 0; back < units; ++back) {
-        (&slab)[back].units_back = 0;
+        (&slab)[back].units_back.store(0, std::memory_order_relaxed);
         (&slab)[back].size_class = kNoClass;
     }
     give_back(static_cast<std::size_t>(&slab - slabs_), units);
@@ -234,7 +234,7 @@ void HeapCore::reset() noexcept {
     for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
         kinds_[unit].store(UnitKind::none, std::memory_order_relaxed);
         slabs_[unit].owner.store(nullptr, std::memory_order_relaxed);
-        slabs_[unit].units_back = 0;
+        slabs_[unit].units_back.store(0, std::memory_order_relaxed);
         slabs_[unit].size_class = kNoClass;
         if (units_.is_taken(unit)) units_.give_back(unit, 1);
     }

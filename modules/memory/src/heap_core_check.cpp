@@ -17,7 +17,7 @@ HeapCore::Counts HeapCore::count() const noexcept {
         if (kind == UnitKind::large_head) {
             ++large_blocks;
             counts.live_bytes += std::size_t{slabs_[unit].capacity} * UnitMap::kUnitBytes;
-        } else if (is_slab(kind) && slabs_[unit].units_back == 0) {
+        } else if (is_slab(kind) && slabs_[unit].units_back.load(std::memory_order_relaxed) == 0) {
             const std::size_t used = slabs_[unit].used.load(std::memory_order_relaxed);
             counts.live_blocks += used;
             counts.live_bytes += used * kClassBytes[class_of_kind(kind)];
@@ -85,7 +85,8 @@ bool HeapCore::are_out(unsigned size_class, std::size_t word, std::uint64_t bloc
     const std::size_t local = word % SlabBitmap::kWords;
     if (blocks == 0 || unit >= units_.usable_units()) return false;
     const Slab& slab = slabs_[unit];
-    if (kinds_[unit].load(std::memory_order_relaxed) != kind_of_class(size_class) || slab.units_back != 0)
+    if (kinds_[unit].load(std::memory_order_relaxed) != kind_of_class(size_class) ||
+        slab.units_back.load(std::memory_order_relaxed) != 0)
         return false;
     if (local * 64 + static_cast<std::size_t>(std::bit_width(blocks)) > slab.first_fresh) return false;
     if (slab.has_few()) return (slab.returned & blocks) == 0;
@@ -116,7 +117,7 @@ Status HeapCore::check_slab(std::size_t unit) const noexcept {
     const Slab& slab = slabs_[unit];
     const unsigned size_class = class_of_kind(kinds_[unit].load(std::memory_order_relaxed));
     const bool fits =
-        slab.size_class == size_class && slab.units_back == 0 &&
+        slab.size_class == size_class && slab.units_back.load(std::memory_order_relaxed) == 0 &&
         (slab.units == slab_units(size_class) || slab.units == 1) &&
         slab.capacity == slab_capacity(size_class, slab.units) && slab.first_fresh <= slab.capacity &&
         slab.owner.load(std::memory_order_relaxed) != nullptr && slab.is_listed == slab.has_blocks();

@@ -305,7 +305,9 @@ ResourceInfo SmallObjectAllocator::info() const noexcept {
         std::ranges::copy(detail::kClassBytes, sizes.begin());
         return sizes;
     }();
-    return {.name = name_, .thread_safety = ThreadSafety::any_thread, .size_classes = kSizes};
+    return {.name = name_,
+            .thread_safety = ThreadSafety::any_thread,
+            .size_classes = std::span(kSizes).first(core_->slab_classes())};
 }
 
 ResourceStats SmallObjectAllocator::stats() const noexcept {

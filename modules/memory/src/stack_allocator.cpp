@@ -70,8 +70,8 @@ Expected<MemoryBlock> StackAllocator::try_resize(MemoryBlock block, std::size_t 
     if (new_size > block.size) note_allocation();
     if (new_size > kMaxSize) return Status::size_overflow;
     if (range_.is_newest(block)) return range_.resize(block, whole_units(new_size));
-    if (new_size > block.size) return Status::capacity_exhausted;
-    return block;
+    // Another one keeps its size: it must be possible to give it back with the one asked for.
+    return whole_units(new_size) == block.size ? Expected<MemoryBlock>(block) : Status::capacity_exhausted;
 }
 
 void StackAllocator::pop_to(Marker marker) noexcept {

@@ -9,7 +9,7 @@ namespace ouro::detail {
 namespace {
 
 // How long whoever revokes waits for an owner that is inside.
-constexpr int kPatience = 10'000;
+constexpr std::uint64_t kPatienceNs = 5'000'000;
 // How long an owner waits for whoever has revoked its heap. Emptying takes some microseconds for each slab.
 constexpr std::uint64_t kOwnersPatienceNs = 20'000'000;
 
@@ -45,9 +45,11 @@ bool ThreadHeap::try_revoke() noexcept {
 
 bool ThreadHeap::wait_until_outside() const noexcept {
     if (!os::process_barrier()) return false;
-    for (int patience = kPatience; patience != 0; --patience) {
-        if (sequence_.load(std::memory_order_acquire) % 2 == 0) return true;
+    if (sequence_.load(std::memory_order_acquire) % 2 == 0) return true;
+    const std::uint64_t begin_ns = os::monotonic_ns();
+    while (os::monotonic_ns() - begin_ns < kPatienceNs) {
         os::yield_thread();
+        if (sequence_.load(std::memory_order_acquire) % 2 == 0) return true;
     }
     return false;
 }

@@ -181,13 +181,6 @@ void remove_sample(Profile& profile, LiveSample& sample) noexcept {
     profile.free_samples = static_cast<std::uint32_t>(&sample - profile.live_samples.data());
 }
 
-std::size_t used_bytes_of(const Profile& profile) noexcept {
-    const std::size_t sites = profile.used_sites.load(std::memory_order_relaxed);
-    const std::size_t samples = profile.used_samples.load(std::memory_order_relaxed);
-    const std::size_t fixed = offsetof(Profile, sites) - (samples > 1 ? 0 : sizeof profile.sample_buckets);
-    return sites == 0 ? 0 : fixed + sites * sizeof(ProfileSite) + samples * sizeof(LiveSample);
-}
-
 std::uint64_t weight_of(std::uint64_t bytes, std::uint64_t mean_bytes) noexcept {
     const double share = static_cast<double>(bytes) / static_cast<double>(mean_bytes);
     // 1 - exp(-share), which has too few digits of its own where the share is small.

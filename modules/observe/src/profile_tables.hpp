@@ -34,9 +34,6 @@ void keep_tables_through_forks() noexcept;
 // Which samples may be those of the address; zero: none.
 [[nodiscard]] std::atomic<std::uint32_t>& bucket_of(Profile& profile, std::uint64_t address) noexcept;
 
-// What the tables have touched of their memory.
-[[nodiscard]] std::size_t used_bytes_of(const Profile& profile) noexcept;
-
 // All of the following require the scope.
 
 void clear_tables(Profile& profile) noexcept;

@@ -77,7 +77,7 @@ public:
     // Requires: units().owns(block).
     [[nodiscard]] Slab& slab_of(const void* block) const noexcept {
         Slab* const slab = slabs_ + units_.unit_of(block);
-        return *(slab - slab->units_back);
+        return *(slab - slab->units_back.load(std::memory_order_relaxed));
     }
     [[nodiscard]] SlabBitmap& bitmap_of(const Slab& slab) const noexcept { return bitmaps_[&slab - slabs_]; }
     // The words of all bitmaps have numbers: that of a slab's first word, the slab of a word, and the block

@@ -31,8 +31,8 @@ struct alignas(64) Slab {
     std::uint32_t capacity;
     std::uint8_t size_class;
     std::uint8_t units;
-    // How many units before this one the slab begins.
-    std::uint8_t units_back;
+    // How many units before this one the slab begins. Whoever counts reads it at any time.
+    std::atomic<std::uint8_t> units_back;
     bool is_listed;
     // Other threads have freed blocks of it.
     bool is_freed_elsewhere;
