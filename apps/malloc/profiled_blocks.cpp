@@ -9,6 +9,7 @@
 #include <ouro/memory/tlsf_allocator.hpp>
 #include <ouro/observe/detail/sampling.hpp>
 #include <ouro/observe/profiler.hpp>
+#include <ouro/observe/recording.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
@@ -134,6 +135,8 @@ void start_profiling() noexcept {
     t_is_sampling = true;
     if (const auto started = start_profiler({.mean_bytes = settings().profile_bytes}); !started)
         complain(started.status());
+    // Whoever wants a profile may look at it while the program runs.
+    static_cast<void>(allow_reports());
     t_is_sampling = false;
     // Whatever was allocated on the way has not ended the first countdown.
     t_state.clock.left.store(0, std::memory_order_relaxed);

@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 # Broken contracts, and failures that are made into a value.
-RARE = {"ouro::assert_failed", "__clang_call_terminate", "ouro::Expected<ouro::MemoryBlock>::Expected"}
+RARE = {"ouro::assert_failed", "ouro::detail::block_assert_failed", "__clang_call_terminate",
+        "ouro::Expected<ouro::MemoryBlock>::Expected"}
 COLD = {
     "frame": {"ouro::BumpRange::take_slow"},
     "stack": {"ouro::BumpRange::take_slow", "ouro::StackAllocator::allocate_unusual"},
