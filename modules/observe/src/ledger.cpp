@@ -59,8 +59,8 @@ struct Place {
     // Whether what was in use up to now is in the peaks. While looks were owed, the least may be below
     // nothing: then it knows of more than is held now.
     [[nodiscard]] bool is_in_peaks(Ledger& ledger, Tag tag) const noexcept {
-        return take_peaks_if_due(ledger, tag) && cell.least.load(std::memory_order_relaxed) >=
-                                                     slow_cell.revoked.load(std::memory_order_relaxed);
+        return raise_peaks_if_due(ledger, tag) && cell.least.load(std::memory_order_relaxed) >=
+                                                      slow_cell.revoked.load(std::memory_order_relaxed);
     }
     // Begins anew, without what is still to be confirmed.
     void forget_least(std::int64_t unconfirmed = 0) const noexcept {

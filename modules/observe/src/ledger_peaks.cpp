@@ -19,42 +19,63 @@ void raise_peak(LedgerAccount& account, std::int64_t candidate) noexcept {
     }
 }
 
-enum class Leasts : unsigned char { stay, begin_anew };
+// What each account holds, and the least credit of all threads under its tag and those below.
+struct Look {
+    std::array<std::int64_t, kMaxTags> held{};
+    std::array<std::int64_t, kMaxTags> least{};
 
-// What the thread had at least. It may be at work: a least that it stores now is lower or the same.
-std::int64_t take_least(LedgerCell& cell) noexcept {
-    const std::int64_t lead = cell.lead();
-    const std::int64_t least = cell.least.exchange(lead, std::memory_order_relaxed);
-    // An allocation in between has not compared with the new one.
-    std::int64_t stored = lead;
-    if (const std::int64_t now = cell.lead(); now < lead)
-        cell.least.compare_exchange_strong(stored, now, std::memory_order_relaxed);
-    return least;
+    [[nodiscard]] bool agrees(const Look& other, std::size_t id) const noexcept {
+        return held[id] == other.held[id] && least[id] == other.least[id];
+    }
+};
+
+bool is_open(const LedgerAccount& account) noexcept {
+    return account.is_open.load(std::memory_order_acquire) != 0;
 }
 
-// The least credit of all threads under one tag.
-std::int64_t sum_leasts(Ledger& ledger, std::size_t id, Leasts then) noexcept {
+std::int64_t sum_leasts(Ledger& ledger, std::size_t id) noexcept {
     std::int64_t sum = 0;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        LedgerCell& cell = shard.cells[id];
-        sum += then == Leasts::stay ? cell.least.load(std::memory_order_relaxed) : take_least(cell);
-        sum -= shard.slow_cells[id].revoked.load(std::memory_order_relaxed);
+        sum += shard.cells[id].least.load(std::memory_order_acquire) -
+               shard.slow_cells[id].revoked.load(std::memory_order_acquire);
     });
     return sum;
 }
 
-void raise_peaks(Ledger& ledger, Leasts then) noexcept {
+void take(Ledger& ledger, std::size_t tags, Look& look) noexcept {
     // A tag's number is larger than its parent's: each one's sum is complete before it is added to the
     // parent's.
-    std::array<std::int64_t, kMaxTags> least{};
-    for (std::size_t id = tag_count(); id-- != 0;) {
+    for (std::size_t id = tags; id-- != 0;) {
         LedgerAccount& account = ledger.accounts[id];
-        if (account.is_open.load(std::memory_order_acquire) == 0) continue;
-        const std::int64_t held = account.held.load(std::memory_order_relaxed);
-        least[id] += sum_leasts(ledger, id, then);
-        raise_peak(account, held - least[id]);
-        if (id != 0) least[account.parent] += least[id];
+        if (!is_open(account)) continue;
+        look.held[id] = account.held.load(std::memory_order_acquire);
+        look.least[id] += sum_leasts(ledger, id);
+        if (id != 0) look.least[account.parent] += look.least[id];
     }
+}
+
+// Of threads that are at work, two looks that agree are one of a single moment; else nothing is known. True
+// when they agree for the tag and all above it. Requires: nobody revokes meanwhile.
+bool raise_peaks(Ledger& ledger, Tag tag) noexcept {
+    const std::size_t tags = tag_count();
+    Look first;
+    Look second;
+    take(ledger, tags, first);
+    take(ledger, tags, second);
+    for (std::size_t id = 0; id < tags; ++id) {
+        if (first.agrees(second, id)) raise_peak(ledger.accounts[id], first.held[id] - first.least[id]);
+    }
+    return visit_chain(ledger, tag,
+                       [&](const LedgerAccount&, Tag at) noexcept { return first.agrees(second, at.id()); });
+}
+
+// Begins anew. The thread may be at work: a least that it stores now is lower or the same.
+void renew_least(LedgerCell& cell) noexcept {
+    std::int64_t stored = cell.lead();
+    cell.least.store(stored, std::memory_order_relaxed);
+    // An allocation in between has not compared with the new one.
+    if (const std::int64_t now = cell.lead(); now < stored)
+        cell.least.compare_exchange_strong(stored, now, std::memory_order_relaxed);
 }
 
 // Cells that were not looked at yet for the sake of the slow work that was done.
@@ -72,26 +93,38 @@ bool is_look_due(const Ledger& ledger) noexcept {
 
 }  // namespace
 
-void take_peaks(Ledger& ledger) noexcept {
-    raise_peaks(ledger, Leasts::begin_anew);
+void forget_peaks(Ledger& ledger) noexcept {
+    const std::size_t tags = tag_count();
+    for (std::size_t id = 0; id < tags; ++id) {
+        LedgerAccount& account = ledger.accounts[id];
+        if (!is_open(account)) continue;
+        visit_shards(ledger, [&](LedgerShard& shard) noexcept { renew_least(shard.cells[id]); });
+        const std::int64_t out = credit_below(ledger, Tag::from_id(static_cast<std::uint16_t>(id)));
+        account.peak.store(account.held.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
+    }
 }
 
-bool take_peaks_if_due(Ledger& ledger, Tag tag) noexcept {
+bool raise_peaks_if_due(Ledger& ledger, Tag tag) noexcept {
     const bool is_below = visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
         return account.held.load(std::memory_order_relaxed) <= account.peak.load(std::memory_order_relaxed);
     });
     if (is_below) return true;
     if (!is_look_due(ledger)) return false;
     const TryRevocationHold hold;
-    if (hold) take_peaks(ledger);
-    return static_cast<bool>(hold);
+    return hold && raise_peaks(ledger, tag);
 }
 
-void look_at_peaks(Ledger& ledger) noexcept {
-    // A look takes microseconds, a revocation a little more: whoever takes longer was stopped.
+void look_at_peaks(Ledger& ledger, Tag tag) noexcept {
+    // Somebody who revokes for longer was stopped; where others are at work without a pause, what they have
+    // put into the peaks themselves must do.
     constexpr int kPatience = 1'000;
-    for (int tries = 0; tries < kPatience; ++tries) {
-        if (const TryRevocationHold hold; hold) return raise_peaks(ledger, Leasts::stay);
+    constexpr int kMostLooks = 16;
+    for (int tries = 0, looks = 0; tries < kPatience && looks < kMostLooks; ++tries) {
+        {
+            const TryRevocationHold hold;
+            if (hold && raise_peaks(ledger, tag)) return;
+            looks += hold ? 1 : 0;
+        }
         os::yield_thread();
     }
 }

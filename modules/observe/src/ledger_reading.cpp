@@ -94,7 +94,7 @@ TagUse use_of(Tag tag) noexcept {
         add_cells(*ledger, id, sums);
         sums.failures += count_failures(ledger->accounts[id]);
     });
-    detail::look_at_peaks(*ledger);
+    detail::look_at_peaks(*ledger, tag);
     return make_use(*ledger, tag, sums);
 }
 
@@ -104,7 +104,7 @@ TagUse own_use_of(Tag tag) noexcept {
     Sums sums;
     add_cells(*ledger, tag.id(), sums);
     sums.failures = count_failures(detail::account_of(*ledger, tag));
-    detail::look_at_peaks(*ledger);
+    detail::look_at_peaks(*ledger, tag);
     return make_use(*ledger, tag, sums);
 }
 
@@ -120,7 +120,7 @@ std::size_t visit_uses(UseVisit visit, void* context) noexcept {
         const Tag parent = tag_parent(Tag::from_id(static_cast<std::uint16_t>(id)));
         if (id != 0) add_sums(sums[id], sums[parent.id()]);
     }
-    detail::look_at_peaks(*ledger);
+    detail::look_at_peaks(*ledger, {});
     for (std::size_t id = 0; id < count; ++id) {
         const Tag tag = Tag::from_id(static_cast<std::uint16_t>(id));
         visit(context, tag, make_use(*ledger, tag, sums[id]));
@@ -139,19 +139,13 @@ void reset_peaks() noexcept {
     Ledger* const ledger = detail::open_ledger({});
     if (ledger == nullptr) return;
     const detail::RevocationHold hold;
-    detail::take_peaks(*ledger);
-    const std::size_t count = tag_count();
-    for (std::size_t id = 0; id < count; ++id) {
-        LedgerAccount& account = ledger->accounts[id];
-        const std::int64_t out = detail::credit_below(*ledger, Tag::from_id(static_cast<std::uint16_t>(id)));
-        account.peak.store(account.held.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
-    }
+    detail::forget_peaks(*ledger);
 }
 
 Status check_ledger() noexcept {
     Ledger* const ledger = detail::open_ledger({});
     if (ledger == nullptr) return Status::ok;
-    detail::look_at_peaks(*ledger);
+    detail::look_at_peaks(*ledger, {});
     const std::size_t count = tag_count();
     for (std::size_t id = 0; id < count; ++id) {
         const LedgerAccount& account = ledger->accounts[id];

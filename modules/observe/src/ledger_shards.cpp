@@ -162,7 +162,6 @@ void restore_floors(LedgerShard& shard, Tag top) noexcept {
 
 void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     const WordLockScope scope(g_revoking);
-    take_peaks(ledger);
     // All shards, whether or not they hold credit now: some may be about to.
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {

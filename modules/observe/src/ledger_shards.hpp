@@ -63,14 +63,13 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept;
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;
 
-// Raises the peaks to what was in use at most since the threads' leasts began, and begins those anew.
-// Requires: nobody revokes meanwhile.
-void take_peaks(Ledger& ledger) noexcept;
-// The same from slow work on a tag, where one of its accounts may have passed its peak, and as often as the
-// number of threads and tags allows. False when what was in use up to now is not in the peaks yet.
-bool take_peaks_if_due(Ledger& ledger, Tag tag) noexcept;
-// For readers: raises the peaks and changes nothing else. They stay as they are when somebody who revokes was
-// stopped.
-void look_at_peaks(Ledger& ledger) noexcept;
+// The peaks begin anew at what is in use. Requires: nobody revokes meanwhile.
+void forget_peaks(Ledger& ledger) noexcept;
+// Raises the peaks to what was in use at most since the threads' leasts began: from slow work on a tag, where
+// one of its accounts may have passed its peak, and as often as the number of threads and tags allows. False
+// when what was in use up to now is not in the peaks yet.
+bool raise_peaks_if_due(Ledger& ledger, Tag tag) noexcept;
+// The same for readers of a tag, who try some times.
+void look_at_peaks(Ledger& ledger, Tag tag) noexcept;
 
 }  // namespace ouro::detail

@@ -58,16 +58,22 @@ bool describe_call(Dwarf_Die* unit, Dwarf_Die& inlined, CodeLocation& location) 
     return true;
 }
 
+// The compiled unit of an address. Some compilers leave out the table that tells it: then all are asked.
+Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) noexcept {
+    if (Dwarf_Die* const unit = ::dwfl_module_addrdie(module, address, &bias)) return unit;
+    for (Dwarf_Die* unit = nullptr; (unit = ::dwfl_module_nextcu(module, unit, &bias)) != nullptr;) {
+        if (::dwarf_haspc(unit, address - bias) == 1) return unit;
+    }
+    return nullptr;
+}
+
 // The function is named by its symbol: what was inlined into it has no name there, and its lines would be
 // those of others. False where the address is in nothing inlined.
-bool describe_inlined(Dwfl_Module* module, Dwarf_Addr address, CodeLocation& location) noexcept {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* const unit = ::dwfl_module_addrdie(module, address, &bias);
-    if (unit == nullptr) return false;
+bool describe_inlined(Dwarf_Die* unit, Dwarf_Addr address, CodeLocation& location) noexcept {
     Dwarf_Die* scopes = nullptr;
     Dwarf_Die inlined;
     const bool is_inlined =
-        ::dwarf_getscopes(unit, address - bias, &scopes) > 0 && find_outermost_inlined(scopes[0], inlined);
+        ::dwarf_getscopes(unit, address, &scopes) > 0 && find_outermost_inlined(scopes[0], inlined);
     std::free(scopes);
     return is_inlined && describe_call(unit, inlined, location);
 }
@@ -86,12 +92,14 @@ void describe_in_module(Dwfl_Module* module, Dwarf_Addr address, CodeLocation& l
              ::dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr));
     location.module_offset = static_cast<std::size_t>(address_in_file(module, address, start));
     copy_demangled(location.function, ::dwfl_module_addrname(module, address));
-    if (describe_inlined(module, address, location)) return;
-    Dwfl_Line* const line = ::dwfl_module_getsrc(module, address);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = unit_at(module, address, bias);
+    if (unit == nullptr || describe_inlined(unit, address - bias, location)) return;
+    Dwarf_Line* const line = ::dwarf_getsrc_die(unit, address - bias);
     if (line == nullptr) return;
     int number = 0;
-    copy_cut(location.file, ::dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr));
-    location.line = number > 0 ? static_cast<unsigned>(number) : 0;
+    copy_cut(location.file, ::dwarf_linesrc(line, nullptr, nullptr));
+    if (::dwarf_lineno(line, &number) == 0 && number > 0) location.line = static_cast<unsigned>(number);
 }
 
 }  // namespace ouro::os
