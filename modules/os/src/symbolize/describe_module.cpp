@@ -27,19 +27,29 @@ void copy_demangled(char (&target)[256], const char* mangled) noexcept {
     std::free(plain);
 }
 
-// Of the blocks of code that contain one, the outermost that was inlined into a function which is there by
-// itself; false without any.
-bool find_outermost_inlined(Dwarf_Die& innermost, Dwarf_Die& found) noexcept {
-    Dwarf_Die* around = nullptr;
-    const int count = ::dwarf_getscopes_die(&innermost, &around);
-    bool is_inlined = false;
-    for (int index = 0; index < count && ::dwarf_tag(&around[index]) != DW_TAG_subprogram; ++index) {
-        if (::dwarf_tag(&around[index]) != DW_TAG_inlined_subroutine) continue;
-        found = around[index];
-        is_inlined = true;
-    }
-    std::free(around);
-    return is_inlined;
+enum class Wanted : unsigned char { function, inlined };
+
+// Whether the search goes on inside: what has no addresses of its own, and code around the wanted one.
+bool is_searched(Dwarf_Die& die, Wanted wanted, Dwarf_Addr address) noexcept {
+    const int tag = ::dwarf_tag(&die);
+    if (wanted == Wanted::function) return tag == DW_TAG_namespace;
+    return tag == DW_TAG_lexical_block && ::dwarf_haspc(&die, address) == 1;
+}
+
+// The outermost piece of code around an address that is of the wanted kind. libdw's own search finds none in
+// namespaces, where some compilers put them.
+bool find_code(Dwarf_Die& parent, Wanted wanted, Dwarf_Addr address, Dwarf_Die& found) noexcept {
+    const int tag = wanted == Wanted::function ? DW_TAG_subprogram : DW_TAG_inlined_subroutine;
+    Dwarf_Die child;
+    if (::dwarf_child(&parent, &child) != 0) return false;
+    do {
+        if (::dwarf_tag(&child) == tag && ::dwarf_haspc(&child, address) == 1) {
+            found = child;
+            return true;
+        }
+        if (is_searched(child, wanted, address) && find_code(child, wanted, address, found)) return true;
+    } while (::dwarf_siblingof(&child, &child) == 0);
+    return false;
 }
 
 // The line that called it, where it was inlined into.
@@ -70,12 +80,10 @@ Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) no
 // The function is named by its symbol: what was inlined into it has no name there, and its lines would be
 // those of others. False where the address is in nothing inlined.
 bool describe_inlined(Dwarf_Die* unit, Dwarf_Addr address, CodeLocation& location) noexcept {
-    Dwarf_Die* scopes = nullptr;
+    Dwarf_Die function;
     Dwarf_Die inlined;
-    const bool is_inlined =
-        ::dwarf_getscopes(unit, address, &scopes) > 0 && find_outermost_inlined(scopes[0], inlined);
-    std::free(scopes);
-    return is_inlined && describe_call(unit, inlined, location);
+    return find_code(*unit, Wanted::function, address, function) &&
+           find_code(function, Wanted::inlined, address, inlined) && describe_call(unit, inlined, location);
 }
 
 // As the file itself calls it, which is what addr2line takes.
