@@ -8,6 +8,8 @@
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
 
+#include <initializer_list>
+
 #include <gtest/gtest.h>
 
 namespace {
@@ -53,7 +55,7 @@ void expect_warm(Make make) {
     EXPECT_EQ(warm->stats().committed_bytes, committed);
     EXPECT_EQ(warm->check(), Status::ok);
     // More than there can be is refused, however much more.
-    for (const std::size_t bytes : {kMax + kWarm, SIZE_MAX / 2, SIZE_MAX})
+    for (const std::size_t bytes : std::initializer_list<std::size_t>{kMax + kWarm, SIZE_MAX / 2, SIZE_MAX})
         EXPECT_EQ(make(bytes).status(), Status::capacity_exhausted) << bytes;
     const SealScope sealed;
     EXPECT_EQ(make(kWarm).status(), Status::sealed);
