@@ -33,6 +33,16 @@ struct alignas(32) Record {
 using Numbers = CompressedSparseArray<std::uint32_t, 64>;
 static_assert(std::ranges::forward_range<Numbers::Indices>);
 
+// Each index below a thousand holds itself, in chunks of which one at a time is not packed.
+ouro::Expected<Numbers> thousand_numbers(StrictResource& heap) {
+    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    if (!array) return array.status();
+    for (std::uint32_t index = 0; index < 1000; ++index) {
+        if (const Status status = array->set(index, index); status != Status::ok) return status;
+    }
+    return array;
+}
+
 template <class T, std::size_t ChunkValues>
 void run_model(std::uint64_t seed, std::size_t max_raw_chunks) {
     StrictResource heap;
@@ -193,10 +203,8 @@ TEST(CompressedSparseArray, AWalkMayWrite) {
 // Reading alone changes nothing, so that nothing must be packed again.
 TEST(CompressedSparseArray, AWalkThatReadsLeavesPackedBytesAsTheyAre) {
     StrictResource heap;
-    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    auto array = thousand_numbers(heap);
     ASSERT_TRUE(array);
-    for (std::uint32_t index = 0; index < 1000; ++index)
-        ASSERT_EQ(array->set(index, index), Status::ok);
     ASSERT_TRUE(array->compress_all());
     const std::uint64_t packings = array->stats().packings;
     std::uint64_t sum = 0;
@@ -209,10 +217,8 @@ TEST(CompressedSparseArray, AWalkThatReadsLeavesPackedBytesAsTheyAre) {
 
 TEST(CompressedSparseArray, ElementsComeAndGoDuringAWalk) {
     StrictResource heap;
-    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    auto array = thousand_numbers(heap);
     ASSERT_TRUE(array);
-    for (std::uint32_t index = 0; index < 1000; ++index)
-        ASSERT_EQ(array->set(index, index), Status::ok);
     std::size_t met = 0;
     for (const auto [index, value] : *array) {
         ASSERT_EQ(array->erase(index), Status::ok);
@@ -235,10 +241,8 @@ TEST(CompressedSparseArray, ElementsComeAndGoDuringAWalk) {
 
 TEST(CompressedSparseArray, AWalkThatCannotGoOnSaysSo) {
     StrictResource heap;
-    auto array = Numbers::create(heap, {.max_raw_chunks = 1});
+    auto array = thousand_numbers(heap);
     ASSERT_TRUE(array);
-    for (std::uint32_t index = 0; index < 1000; ++index)
-        ASSERT_EQ(array->set(index, index), Status::ok);
     ASSERT_TRUE(array->compress_all());
     // A chunk that was written must be packed before the next gets its place, and nothing can be packed.
     heap.fail_calls(0);
