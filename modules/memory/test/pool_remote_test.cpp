@@ -3,6 +3,7 @@
 #include <ouro/os/thread.hpp>
 
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -99,6 +100,35 @@ struct Heir {
         if (block) self.pool->deallocate(*block);
     }
 };
+
+struct Visitor {
+    std::optional<PoolAllocator> pool;
+    MemoryBlock block;
+    bool is_owner = false;
+
+    static void make(void* argument) {
+        auto& self = *static_cast<Visitor*>(argument);
+        self.pool = *PoolAllocator::create({.block_bytes = 32, .max_blocks = 10});
+        self.block = *self.pool->allocate_block();
+    }
+    static void free(void* argument) {
+        auto& self = *static_cast<Visitor*>(argument);
+        self.is_owner = self.pool->is_owner();
+        self.pool->deallocate(self.block);
+    }
+};
+
+// The system gives what belonged to a thread that has ended to the next: it must not be taken for the same.
+TEST(PoolRemote, NobodyInheritsAPoolFromAThreadThatHasEnded) {
+    Visitor visitor;
+    Thread::start(Visitor::make, &visitor)->join();
+    Thread::start(Visitor::free, &visitor)->join();
+    EXPECT_FALSE(visitor.is_owner);
+    visitor.pool->bind_to_this_thread();
+    EXPECT_EQ(visitor.pool->pool_stats().remote_frees, 1U);
+    EXPECT_EQ(visitor.pool->live_blocks(), 0U);
+    EXPECT_EQ(visitor.pool->check(), Status::ok);
+}
 
 TEST(PoolRemote, AThreadCanTakeThePoolOver) {
     auto pool = PoolAllocator::create({.block_bytes = 32, .max_blocks = 10});

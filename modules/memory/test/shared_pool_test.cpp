@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,37 @@ struct NewOwner {
         EXPECT_TRUE(self.pool.emplace(9U));
     }
 };
+
+// Makes a pool, or only looks at it, on a thread that then ends.
+struct Visitor {
+    std::optional<Messages> pool;
+    Message* made = nullptr;
+    bool is_owner = false;
+
+    static void make(void* argument) {
+        auto& self = *static_cast<Visitor*>(argument);
+        self.pool = *Messages::create({.max_objects = 50});
+        self.made = *self.pool->make(1U);
+    }
+    static void destroy(void* argument) {
+        auto& self = *static_cast<Visitor*>(argument);
+        self.is_owner = self.pool->is_owner();
+        self.pool->destroy(self.made);
+    }
+};
+
+// The system gives the stack of a thread that has ended, and all that belongs to it, to the next: it must not
+// be taken for the same.
+TEST(SharedPool, NobodyInheritsAPoolFromAThreadThatHasEnded) {
+    Visitor visitor;
+    Thread::start(Visitor::make, &visitor)->join();
+    Thread::start(Visitor::destroy, &visitor)->join();
+    EXPECT_FALSE(visitor.is_owner);
+    visitor.pool->bind_to_this_thread();
+    EXPECT_EQ(visitor.pool->pool_stats().remote_frees, 1U);
+    EXPECT_EQ(visitor.pool->count(), 0U);
+    EXPECT_EQ(visitor.pool->check(), Status::ok);
+}
 
 TEST(SharedPool, AnotherThreadBecomesTheOwner) {
     auto pool = Messages::create({.max_objects = 50});

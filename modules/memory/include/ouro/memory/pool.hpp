@@ -128,10 +128,12 @@ public:
 
     // Requires: an object of this pool that is there (assert).
     void destroy(T* object) noexcept {
-        OURO_BLOCK_ASSERT(holds(object), "the pool has no such object", name_, object);
+        const Generation seen = generation_of(object);
+        OURO_BLOCK_ASSERT(is_live(seen), "the pool has no such object", name_, object);
         const std::size_t index = index_of(object);
         if constexpr (kIsShared) {
-            const bool was_there = end_shared(index, generation(index));
+            // With what was seen above: the slot may have changed since, and then nothing of it is ours.
+            const bool was_there = end_shared(index, seen);
             OURO_BLOCK_ASSERT(was_there, "the pool has no such object", name_, object);
             return;
         }
@@ -321,19 +323,23 @@ private:
         return index < generation_count() && is_live(static_cast<Generation>(handle.generation())) &&
                generation(index) == handle.generation();
     }
-    [[nodiscard]] bool holds(const T* object) const noexcept {
+    // Of its slot; that of no live object where there is no slot.
+    [[nodiscard]] Generation generation_of(const T* object) const noexcept {
         const auto offset =
             reinterpret_cast<std::uintptr_t>(object) - reinterpret_cast<std::uintptr_t>(core_.begin());
         const std::size_t index = offset / kStride;
-        return offset % kStride == 0 && index < generation_count() && is_live(generation(index));
+        const bool is_slot = offset % kStride == 0 && index < generation_count();
+        return is_slot ? generation(index) : Generation{0};
     }
+    [[nodiscard]] bool holds(const T* object) const noexcept { return is_live(generation_of(object)); }
     void end_life(std::size_t index) noexcept {
         // Its own handle names the object until the destructor has run.
         std::destroy_at(slot(index));
         set_generation(index, next(generation(index)));
     }
     // The same where others may want it at the same time: whoever makes the handle stale has the object to
-    // itself, and the slot is not used again before it came back. False when another was first.
+    // itself, and the slot is not used again before it came back. False when another was first. Requires: the
+    // generation is that of a live object.
     bool end_shared(std::size_t index, Generation live) noexcept {
         if (!std::atomic_ref(generations()[index])
                  .compare_exchange_strong(live, next(live), std::memory_order_acq_rel,

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <ouro/memory/detail/thread_mark.hpp>
+#include <ouro/memory/detail/pool_owner.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/pool_core.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <utility>
 
@@ -42,10 +41,10 @@ public:
 
     // Requires of both: no other thread uses the pool. The owner stays who it was.
     BasicPoolAllocator(BasicPoolAllocator&& other) noexcept
-        : core_(std::move(other.core_)), owner_(other.owner()), name_(other.name_) {}
+        : core_(std::move(other.core_)), owner_(other.owner_), name_(other.name_) {}
     BasicPoolAllocator& operator=(BasicPoolAllocator&& other) noexcept {
         core_ = std::move(other.core_);
-        owner_.store(other.owner(), std::memory_order_relaxed);
+        owner_ = other.owner_;
         name_ = other.name_;
         return *this;
     }
@@ -87,13 +86,8 @@ public:
 
     // The calling thread is the owner from now on. Requires: what the owner before did happened before this,
     // and it does no more.
-    void bind_to_this_thread() noexcept {
-        owner_.store(detail::this_thread_mark(), std::memory_order_relaxed);
-    }
-    [[nodiscard]] bool is_owner() const noexcept {
-        if constexpr (kSafety == ThreadSafety::single_thread) return true;
-        return owner() == detail::this_thread_mark();
-    }
+    void bind_to_this_thread() noexcept { owner_.bind_to_this_thread(); }
+    [[nodiscard]] bool is_owner() const noexcept { return owner_.is_this_thread(); }
 
     // Every block is free again, in one step. Requires: no other thread is freeing one.
     void reset() noexcept { core_.reset(); }
@@ -115,12 +109,10 @@ public:
     [[nodiscard]] Status check() const noexcept override { return core_.check(); }
 
 private:
-    BasicPoolAllocator(PoolCore core, const char* name) noexcept
-        : core_(std::move(core)), owner_(detail::this_thread_mark()), name_(name) {}
-    [[nodiscard]] const void* owner() const noexcept { return owner_.load(std::memory_order_relaxed); }
+    BasicPoolAllocator(PoolCore core, const char* name) noexcept : core_(std::move(core)), name_(name) {}
 
     PoolCore core_;
-    std::atomic<const void*> owner_;
+    [[no_unique_address]] detail::PoolOwner<kSafety> owner_;
     const char* name_;
 };
 

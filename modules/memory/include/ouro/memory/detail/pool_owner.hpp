@@ -1,9 +1,10 @@
 #pragma once
 
-#include <ouro/memory/detail/thread_mark.hpp>
+#include <ouro/memory/detail/thread_number.hpp>
 #include <ouro/memory/memory_resource.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace ouro::detail {
 
@@ -12,22 +13,22 @@ namespace ouro::detail {
 template <ThreadSafety kSafety>
 class PoolOwner {
 public:
-    PoolOwner() noexcept : mark_(this_thread_mark()) {}
+    PoolOwner() noexcept : number_(owning_thread_number()) {}
     // Requires: no other thread asks meanwhile.
-    PoolOwner(const PoolOwner& other) noexcept : mark_(other.mark_.load(std::memory_order_relaxed)) {}
+    PoolOwner(const PoolOwner& other) noexcept : number_(other.number()) {}
     PoolOwner& operator=(const PoolOwner& other) noexcept {
-        mark_.store(other.mark_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        number_.store(other.number(), std::memory_order_relaxed);
         return *this;
     }
     ~PoolOwner() = default;
 
-    [[nodiscard]] bool is_this_thread() const noexcept {
-        return mark_.load(std::memory_order_relaxed) == this_thread_mark();
-    }
-    void bind_to_this_thread() noexcept { mark_.store(this_thread_mark(), std::memory_order_relaxed); }
+    [[nodiscard]] bool is_this_thread() const noexcept { return detail::is_this_thread(number()); }
+    void bind_to_this_thread() noexcept { number_.store(owning_thread_number(), std::memory_order_relaxed); }
 
 private:
-    std::atomic<const void*> mark_;
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_.load(std::memory_order_relaxed); }
+
+    std::atomic<std::uint64_t> number_;
 };
 
 template <>
