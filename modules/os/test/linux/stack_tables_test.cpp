@@ -15,7 +15,7 @@ struct Captured {
     void* outer = nullptr;
 };
 
-enum class From : unsigned char { the_inner, nobody };
+enum class From : unsigned char { the_caller, the_inner, the_outer, nobody };
 
 void capture_inside(int depth, From from, Captured& captured);
 
@@ -26,8 +26,8 @@ void (*volatile next_call)(int, From, Captured&) = capture_inside;
     if (captured.outer == nullptr) captured.outer = __builtin_return_address(0);
     if (depth == 0) {
         captured.inner = __builtin_return_address(0);
-        captured.count =
-            ouro::os::capture_callers(captured.frames, from == From::the_inner ? captured.inner : &captured);
+        const std::array<const void*, 4> firsts{nullptr, captured.inner, captured.outer, &captured};
+        captured.count = ouro::os::capture_callers(captured.frames, firsts[static_cast<std::size_t>(from)]);
     } else {
         next_call(depth - 1, from, captured);
     }
@@ -43,12 +43,31 @@ TEST(StackTables, NeedNoFramePointers) {
     EXPECT_EQ(captured.frames[5], captured.outer);
 }
 
-TEST(StackTables, BeginWithTheCallerWhenTheFirstIsNotThere) {
+TEST(StackTables, BeginWithTheCallerWhenNoneIsNamed) {
     Captured captured;
-    next_call(5, From::nobody, captured);
+    next_call(5, From::the_caller, captured);
     ASSERT_GT(captured.count, 7U);
     EXPECT_EQ(captured.frames[1], captured.inner);
     EXPECT_EQ(captured.frames[6], captured.outer);
+}
+
+// As where code without tables hides it: what is found on the way there is the same for every caller.
+TEST(StackTables, TellOfTheFirstAloneWhenItIsNotFound) {
+    Captured captured;
+    next_call(5, From::nobody, captured);
+    ASSERT_EQ(captured.count, 1U);
+    EXPECT_EQ(captured.frames[0], &captured);
+}
+
+TEST(StackTables, FindAFirstFarOutsideAndGiveUpAfterMany) {
+    Captured captured;
+    next_call(100, From::the_outer, captured);
+    ASSERT_GT(captured.count, 1U);
+    EXPECT_EQ(captured.frames[0], captured.outer);
+    captured = {};
+    next_call(1000, From::the_outer, captured);
+    ASSERT_EQ(captured.count, 1U);
+    EXPECT_EQ(captured.frames[0], captured.outer);
 }
 
 TEST(StackTables, FillNoMoreThanTheyAreGiven) {

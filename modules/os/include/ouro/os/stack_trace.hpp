@@ -21,8 +21,9 @@ namespace ouro::os {
 
 // The same by the tables that exceptions use, so that code needs no frame pointers, from one of the return
 // addresses on: OURO_RETURN_ADDRESS() in a function that is not inlined leaves out that function and all it
-// called. From the caller's own when there is no such address on the stack. About a microsecond a
-// frame; no allocation. Not for signal handlers. wasm32 returns 0.
+// called. From the caller's own when `first` is null. Only `first` itself when the walk does not come to it:
+// code without such tables (-fno-asynchronous-unwind-tables, without exceptions) ends it, and so do tables
+// that lead nowhere. About a microsecond a frame; no allocation. Not for signal handlers. wasm32 returns 0.
 [[nodiscard]] std::size_t capture_callers(std::span<void*> frames, const void* first) noexcept;
 
 }  // namespace ouro::os
