@@ -14,7 +14,6 @@
 namespace ouro::detail {
 namespace {
 
-constexpr std::uint8_t kNoClass = 0xff;
 constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
 // Below this many units, however few of them are usable yet, threads keep less.
 constexpr std::size_t kRoomyUnits = 1024;
@@ -146,26 +145,6 @@ void HeapCore::make_orphan(ThreadHeap& heap) noexcept {
     heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
 }
 
-void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
-    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
-        if (heap->state.load(std::memory_order_relaxed) != ThreadHeap::State::owned) continue;
-        if (heap->thread_id.load(std::memory_order_relaxed) == thread) continue;
-        heap->thread_id.store(0, std::memory_order_relaxed);
-        // A thread that was inside left its heap as it was then: nobody can use it again.
-        if (heap->is_inside()) {
-            heap->state.store(ThreadHeap::State::held, std::memory_order_relaxed);
-            continue;
-        }
-        make_orphan(*heap);
-    }
-    if (!units_.forget_purges()) return;
-    // What those threads were returning to the system belongs to nobody.
-    for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
-        const bool is_nobodys = kinds_[unit].load(std::memory_order_relaxed) == UnitKind::none;
-        if (is_nobodys && units_.is_taken(unit)) units_.recover(unit);
-    }
-}
-
 Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noexcept {
     auto run = units_.take(slab_units(size_class));
     if (!run && slab_units(size_class) != 1) run = units_.take(1);
@@ -278,10 +257,10 @@ MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size) noexc
         if (!units_.take_at(first + before, after - before)) return {};
         set_kinds(first + before, after - before, UnitKind::large_body, UnitKind::large_body);
         note_taken(after - before);
-    } else if (after < before) {
-        give_back(first + after, before - after);
     }
+    // Before the rest goes: see recover_lost_units().
     slabs_[first].capacity = static_cast<std::uint32_t>(after);
+    if (after < before) give_back(first + after, before - after);
     return {block, after * kUnitBytes};
 }
 

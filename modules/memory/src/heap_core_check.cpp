@@ -7,6 +7,14 @@
 #include <iterator>
 
 namespace ouro::detail {
+namespace {
+
+// After a fork: the thread was in the middle of something, so that its heap and slabs may be, too.
+bool is_lost(const ThreadHeap& heap) noexcept {
+    return heap.state.load(std::memory_order_relaxed) == ThreadHeap::State::held;
+}
+
+}  // namespace
 
 HeapCore::Counts HeapCore::count() const noexcept {
     Counts counts;
@@ -46,6 +54,7 @@ Status HeapCore::check() const noexcept {
     if (units != Status::ok) return units;
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap) {
+        if (is_lost(*heap)) continue;
         const Status status = heap->check();
         if (status != Status::ok) return status;
     }
@@ -58,7 +67,7 @@ Status HeapCore::check() const noexcept {
 bool HeapCore::has_lost_heap() const noexcept {
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap)
-        if (heap->state.load(std::memory_order_relaxed) == ThreadHeap::State::held) return true;
+        if (is_lost(*heap)) return true;
     return false;
 }
 
@@ -115,12 +124,14 @@ Status HeapCore::check_units() const noexcept {
 
 Status HeapCore::check_slab(std::size_t unit) const noexcept {
     const Slab& slab = slabs_[unit];
+    const ThreadHeap* const owner = slab.owner.load(std::memory_order_relaxed);
+    if (owner != nullptr && is_lost(*owner)) return Status::ok;
     const unsigned size_class = class_of_kind(kinds_[unit].load(std::memory_order_relaxed));
-    const bool fits =
-        slab.size_class == size_class && slab.units_back.load(std::memory_order_relaxed) == 0 &&
-        (slab.units == slab_units(size_class) || slab.units == 1) &&
-        slab.capacity == slab_capacity(size_class, slab.units) && slab.first_fresh <= slab.capacity &&
-        slab.owner.load(std::memory_order_relaxed) != nullptr && slab.is_listed == slab.has_blocks();
+    const bool fits = slab.size_class == size_class && slab.units_back.load(std::memory_order_relaxed) == 0 &&
+                      (slab.units == slab_units(size_class) || slab.units == 1) &&
+                      slab.capacity == slab_capacity(size_class, slab.units) &&
+                      slab.first_fresh <= slab.capacity && owner != nullptr &&
+                      slab.is_listed == slab.has_blocks();
     if (!fits) return Status::corrupt_data;
     std::size_t free = 0;
     const std::size_t words = slab.has_few() ? 1 : std::size(SlabBitmap{}.words);

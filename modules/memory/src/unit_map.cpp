@@ -250,15 +250,19 @@ std::size_t UnitMap::purge_word(std::size_t word) noexcept {
     return purged;
 }
 
-bool UnitMap::forget_purges() noexcept {
-    const std::uint64_t purges = purges_.load(std::memory_order_relaxed);
-    purges_.store(purges & ~kLowerHalf, std::memory_order_relaxed);
-    return (purges & kLowerHalf) != 0;
-}
-
-void UnitMap::recover(std::size_t unit) noexcept {
-    clear_dirty(unit, 1);
-    give_back(unit, 1);
+void UnitMap::forget_threads() noexcept {
+    purges_.store(purges_.load(std::memory_order_relaxed) & ~kLowerHalf, std::memory_order_relaxed);
+    // Their last steps may be missing: the counting of what they made dirty or clean, and the telling of what
+    // they gave back.
+    std::size_t dirty = 0;
+    for (std::size_t word = 0; word * kUnitsPerWord < usable_units(); ++word) {
+        const std::uint64_t taken = taken_[word].load(std::memory_order_relaxed);
+        dirty +=
+            static_cast<std::size_t>(std::popcount(dirty_[word].load(std::memory_order_relaxed) & ~taken));
+    }
+    free_dirty_.store(dirty, std::memory_order_relaxed);
+    hint_.store((hint_.load(std::memory_order_relaxed) & ~kLowerHalf) + (std::uint64_t{1} << kHalf),
+                std::memory_order_relaxed);
 }
 
 bool UnitMap::is_taken(std::size_t unit) const noexcept {

@@ -60,12 +60,26 @@ TEST(UnitMap, RecoversWhatALostThreadHeld) {
     ASSERT_EQ(growing.map.take(3)->first, 0U);
     growing.map.give_back(0, 3);
     EXPECT_EQ(growing.map.free_dirty_units(), 3U);
-    // As a purge holds them: taken, but marked still.
+    // As a purge holds them, or as they are given back: taken, but marked still, and not counted.
     ASSERT_TRUE(growing.map.take_at(0, 3));
     growing.dirty[0] = 0b111;
-    growing.map.recover(1);
+    growing.map.give_back(1, 1);
+    growing.map.forget_threads();
     EXPECT_FALSE(growing.map.is_taken(1));
+    EXPECT_EQ(growing.map.free_dirty_units(), 1U);
     EXPECT_EQ(growing.map.take(1)->first, 1U);
+    EXPECT_EQ(growing.map.free_dirty_units(), 0U);
+}
+
+// The bits of a run are cleared before others are told where to look.
+TEST(UnitMap, FindsWhatALostThreadHadJustGivenBack) {
+    GrowingMap growing;
+    ASSERT_EQ(growing.map.take(UnitMap::kUnitsPerWord)->first, 0U);
+    ASSERT_EQ(growing.map.take(1)->first, UnitMap::kUnitsPerWord);
+    growing.taken[0] = 0;
+    EXPECT_EQ(growing.map.take(1)->first, UnitMap::kUnitsPerWord + 1);
+    growing.map.forget_threads();
+    EXPECT_EQ(growing.map.take(1)->first, 0U);
 }
 
 }  // namespace

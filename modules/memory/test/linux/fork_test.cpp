@@ -67,6 +67,58 @@ TEST(Fork, HeapsOfMissingThreadsAreOrphansInTheChild) {
     EXPECT_EQ(heap.counts().orphans, 1U);
 }
 
+// Wherever the others are, in a large block's life or in a slab's: the child's heap is sound, and nothing
+// that was being taken or returned is lost.
+void check_heaps_of_children(std::size_t least_bytes, std::size_t most_bytes, std::size_t kept) {
+    constexpr int kForks = 100;
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    std::atomic<bool> is_over = false;
+    std::atomic<int> at_work = 0;
+    const auto churn = [&] {
+        std::vector<MemoryBlock> blocks;
+        at_work.fetch_add(1);
+        for (std::size_t size = least_bytes; !is_over.load();) {
+            if (const auto block = heap.allocate(size)) blocks.push_back(*block);
+            if (blocks.size() >= kept) {
+                for (const MemoryBlock block : blocks)
+                    heap.deallocate(block);
+                blocks.clear();
+            }
+            size = size < most_bytes ? size + (most_bytes - least_bytes) / 7 : least_bytes;
+        }
+        for (const MemoryBlock block : blocks)
+            heap.deallocate(block);
+    };
+    std::thread first(churn);
+    std::thread second(churn);
+    while (at_work.load() != 2)
+        ouro::os::yield_thread();
+    int unsound = 0;
+    for (int fork = 0; fork < kForks; ++fork) {
+        const int state = run_in_child([&] {
+            if (heap.check() != Status::ok) return 1;
+            const auto block = heap.allocate(most_bytes);
+            if (!block) return 2;
+            heap.deallocate(*block);
+            return heap.check() == Status::ok ? 0 : 3;
+        });
+        unsound += state == 0 ? 0 : 1;
+    }
+    EXPECT_EQ(unsound, 0) << "of " << kForks;
+    is_over.store(true);
+    first.join();
+    second.join();
+    EXPECT_EQ(heap.check(), Status::ok);
+}
+
+TEST(Fork, AHeapIsSoundInTheChildWhileOthersTakeLargeBlocks) {
+    check_heaps_of_children(300'000, 600'000, 1);
+}
+
+TEST(Fork, AHeapIsSoundInTheChildWhileOthersTakeSlabs) {
+    check_heaps_of_children(16'000, 60'000, 50);
+}
+
 // Threads begin and end, heaps, tags and entries come and go: everything that takes a lock of the process.
 TEST(Fork, NoLockStaysHeldInTheChild) {
     constexpr int kForks = 150;

@@ -112,7 +112,8 @@ public:
     [[nodiscard]] Expected<ThreadHeap*> heap_of_this_thread() noexcept;
     // Lets others have the calling thread's heap.
     void abandon_heap_of(std::uint64_t thread_id) noexcept;
-    // In the child of a fork: heaps of threads that are not there any more become orphans.
+    // In the child of a fork: heaps of threads that are not there any more become orphans, and units that
+    // they were taking or returning are free.
     void abandon_heaps_except(std::uint64_t thread_id) noexcept;
     // Requires: a heap in state owned whose owner is gone and that nobody else holds.
     void make_orphan(ThreadHeap& heap) noexcept;
@@ -207,6 +208,9 @@ private:
     // How many heaps could not be reached.
     std::size_t empty_caches() noexcept;
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
+    void recover_lost_units() noexcept;
+    // How many units the slab, large block or heap has that begins there; none when nothing complete does.
+    [[nodiscard]] std::size_t complete_units_at(std::size_t unit) const noexcept;
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
     [[nodiscard]] bool has_lost_heap() const noexcept;

@@ -12,6 +12,9 @@ namespace ouro::detail {
 
 class ThreadHeap;
 
+// In records of units that are no slab's.
+inline constexpr std::uint8_t kNoClass = 0xff;
+
 // A few units cut into blocks of one class. Its record lies apart from the blocks, one a unit, so that blocks
 // fill whole units, lie at multiples of their size, and cannot be overrun into it.
 struct alignas(64) Slab {

@@ -68,11 +68,9 @@ public:
     // None where the units are a fixed region, whose memory is not ours to return, and none while memory is
     // sealed.
     std::size_t purge() noexcept;
-    // In the child of a fork, whose other threads are gone: true when some of them were purging. The units
-    // they held are taken for ever, unless somebody who knows them calls recover().
-    bool forget_purges() noexcept;
-    // Gives back a unit that a thread held which does not exist any more.
-    void recover(std::size_t unit) noexcept;
+    // In the child of a fork, whose other threads are gone: what they were in the middle of is not counted
+    // on any more. The units they held stay taken, unless somebody who knows them gives them back before.
+    void forget_threads() noexcept;
 
     [[nodiscard]] std::byte* address_of(std::size_t unit) const noexcept {
         return units_.data + (unit << kUnitShift);
