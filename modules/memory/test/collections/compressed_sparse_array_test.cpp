@@ -151,7 +151,10 @@ TEST(CompressedSparseArray, WithoutMemoryARawChunkGivesItsPlace) {
 }
 
 static_assert(std::forward_iterator<Numbers::Iterator>);
-static_assert(std::forward_iterator<Numbers::WritableIterator>);
+// A copy of one that writes would point to where a value was before its chunk was packed.
+static_assert(std::input_iterator<Numbers::WritableIterator>);
+static_assert(!std::forward_iterator<Numbers::WritableIterator>);
+static_assert(std::ranges::input_range<Numbers::Writable> && !std::ranges::forward_range<Numbers::Writable>);
 
 TEST(CompressedSparseArray, AWalkGivesEveryElementOnce) {
     StrictResource heap;

@@ -9,15 +9,27 @@
 
 namespace ouro {
 
+// What a walk promises beside the concepts' other members. A copy of one that writes points to where a value
+// was, which the walk may have packed away since: it passes once, and has no older category to claim.
+template <bool kWrites>
+struct SparseEntryWalk {
+    using iterator_concept = std::input_iterator_tag;
+};
+template <>
+struct SparseEntryWalk<false> {
+    using iterator_category = std::input_iterator_tag;
+    using iterator_concept = std::forward_iterator_tag;
+};
+
 // Walks over the elements of a CompressedSparseArray, lowest index first. Coming to an element unpacks its
 // chunk, and so may pack another, as get() does.
 //
 // Nothing invalidates it but moving or ending the array: elements may be changed, added and erased during the
 // walk, the one visited too; those behind it are met as they are when it comes to them. A walk that reads
-// gives copies. One that writes gives references: each is good until the walk goes on or anything else is
-// asked of the array.
+// gives copies, and is a forward iterator. One that writes gives references: each is good until the walk goes
+// on or anything else is asked of the array, so that it is an input iterator only.
 template <class Array, class T, bool kWrites>
-class SparseEntryIterator {
+class SparseEntryIterator : public SparseEntryWalk<kWrites> {
 public:
     struct Entry {
         std::uint32_t index;
@@ -27,8 +39,6 @@ public:
     using difference_type = std::ptrdiff_t;
     using reference = Entry;
     using pointer = void;
-    using iterator_category = std::input_iterator_tag;
-    using iterator_concept = std::forward_iterator_tag;
 
     SparseEntryIterator() noexcept = default;
 
@@ -38,10 +48,17 @@ public:
         move_to(index_ + 1);
         return *this;
     }
-    SparseEntryIterator operator++(int) noexcept {
+    SparseEntryIterator operator++(int) noexcept
+        requires(!kWrites)
+    {
         const SparseEntryIterator before = *this;
         ++*this;
         return before;
+    }
+    void operator++(int) noexcept
+        requires(kWrites)
+    {
+        ++*this;
     }
     [[nodiscard]] friend bool operator==(const SparseEntryIterator& one,
                                          const SparseEntryIterator& other) noexcept {
