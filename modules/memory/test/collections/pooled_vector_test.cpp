@@ -4,6 +4,7 @@
 
 #include <ouro/memory/collections/pooled_vector.hpp>
 #include <ouro/memory/frame_allocator.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -171,6 +172,36 @@ TEST(PooledVector, WhereDoublingFailsTheNeededMayStillFit) {
     ASSERT_EQ(bytes.resize(50000), Status::ok);
     EXPECT_EQ(bytes.resize(70000), Status::capacity_exhausted);
     EXPECT_EQ(bytes.size(), 50000U);
+}
+
+// Whoever counts refusals counts each attempt.
+template <class T>
+void fill_a_budget(std::size_t budget_bytes) {
+    StrictResource heap;
+    ouro::TaggedAllocator limited(heap, {.name = "limited", .budget_bytes = budget_bytes});
+    PooledVector<T> values(limited);
+    std::size_t growths = 0;
+    for (;;) {
+        const std::size_t capacity = values.capacity();
+        const std::uint64_t failures = limited.stats().failures;
+        const bool has_grown = static_cast<bool>(values.push_back(T{}));
+        growths += has_grown && values.capacity() != capacity ? 1U : 0U;
+        ASSERT_LE(limited.stats().failures - failures, 3U) << "of " << values.size() << " elements";
+        if (!has_grown) break;
+    }
+    EXPECT_LE(limited.stats().failures, 40U);
+    // Of these as many as fit into the last 256 bytes are by one element.
+    EXPECT_LE(growths, 40U + 512 / sizeof(T));
+    // What was refused once need not be refused for ever.
+    limited.set_budget(16 * budget_bytes);
+    for (std::size_t i = 0; i < 2 * budget_bytes / sizeof(T); ++i)
+        ASSERT_TRUE(values.push_back(T{}));
+}
+
+TEST(PooledVector, AFullBudgetIsAskedFewTimes) {
+    fill_a_budget<std::uint32_t>(1'000'000);
+    fill_a_budget<std::uint64_t>(100'000);
+    fill_a_budget<std::string>(1'000'000);
 }
 
 TEST(PooledVector, MovesAndClones) {

@@ -2,6 +2,7 @@
 
 #include <ouro/memory/allocator.hpp>
 #include <ouro/memory/collections/relocation.hpp>
+#include <ouro/memory/collections/vector_growth.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -27,6 +28,9 @@ namespace ouro {
 // On a CapacityPool the blocks of dead vectors are used again by others, of any element type. All of a block
 // that is larger than asked becomes capacity. Pointers, references and iterators are valid until the next
 // growth.
+//
+// A growth asks for twice the capacity, where that is refused for less, and at last for exactly what is
+// needed (vector_growth.hpp): at most three times. A resource that counts its failures counts each.
 template <class T>
 class PooledVector {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
@@ -41,7 +45,7 @@ public:
     using iterator = T*;
     using const_iterator = const T*;
 
-    static constexpr std::size_t kMaxSize = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T);
+    static constexpr std::size_t kMaxSize = VectorGrowth<T>::kMaxSize;
 
     explicit PooledVector(Allocator allocator) noexcept : allocator_(allocator) {}
     // The other is empty afterwards, and keeps its allocator.
@@ -49,7 +53,8 @@ public:
         : allocator_(other.allocator_),
           begin_(std::exchange(other.begin_, nullptr)),
           end_(std::exchange(other.end_, nullptr)),
-          limit_(std::exchange(other.limit_, nullptr)) {}
+          limit_(std::exchange(other.limit_, nullptr)),
+          growth_(std::exchange(other.growth_, {})) {}
     // Takes over allocator and storage.
     PooledVector& operator=(PooledVector&& other) noexcept {
         PooledVector taken(std::move(other));
@@ -184,6 +189,7 @@ public:
         clear();
         give_back();
         begin_ = end_ = limit_ = nullptr;
+        growth_ = {};
     }
 
     void swap(PooledVector& other) noexcept {
@@ -191,6 +197,7 @@ public:
         std::swap(begin_, other.begin_);
         std::swap(end_, other.end_);
         std::swap(limit_, other.limit_);
+        std::swap(growth_, other.growth_);
     }
 
     [[nodiscard]] T& operator[](std::size_t index) noexcept {
@@ -237,8 +244,6 @@ public:
 
 private:
     static constexpr bool kCopiesAsBytes = std::is_trivially_copyable_v<T>;
-    // A first block smaller than a cache line would only be outgrown at once.
-    static constexpr std::size_t kFirstCapacity = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
 
     [[nodiscard]] std::size_t spare() const noexcept { return static_cast<std::size_t>(limit_ - end_); }
     [[nodiscard]] std::size_t index_of(const_iterator position) const noexcept {
@@ -304,25 +309,13 @@ private:
         return Status::ok;
     }
 
-    [[nodiscard]] static std::size_t generous_capacity(std::size_t needed, std::size_t capacity) noexcept {
-        const std::size_t doubled = capacity <= kMaxSize / 2 ? 2 * capacity : kMaxSize;
-        return std::max({needed, doubled, kFirstCapacity});
-    }
-
-    // After a refusal: where there is no room to double, there may still be room for less. Not what is needed
-    // at once, as the next elements would have to grow again and again; in the end just that.
-    [[nodiscard]] static std::size_t more_modest(std::size_t wanted, std::size_t needed) noexcept {
-        constexpr std::size_t kLeastBytes = 256;
-        const std::size_t more = (wanted - needed) / 4;
-        return more * sizeof(T) < kLeastBytes ? needed : needed + more;
-    }
     [[gnu::noinline]] Status grow_for(std::size_t more) noexcept {
         if (more > kMaxSize - size()) return Status::size_overflow;
-        const std::size_t needed = size() + more;
-        std::size_t wanted = generous_capacity(needed, capacity());
-        Status status = change_capacity(wanted);
-        while (status != Status::ok && wanted != needed)
-            status = change_capacity(wanted = more_modest(wanted, needed));
+        Status status = Status::ok;
+        growth_.try_capacities(size() + more, capacity(), [&](std::size_t wanted) {
+            status = change_capacity(wanted);
+            return status == Status::ok;
+        });
         return status;
     }
     [[nodiscard]] Status make_room_for_size(std::size_t count) noexcept {
@@ -338,7 +331,9 @@ private:
             // Neither the vector nor the arguments are shown to the functions that are called: a loop around
             // this keeps the ends of the vector in registers, and knows that the arguments were moved from.
             const std::size_t old_size = size();
-            const auto fresh = allocate_grown(allocator_, old_size);
+            VectorGrowth<T> growth = growth_;
+            const auto fresh = allocate_grown(allocator_, old_size, growth);
+            growth_ = growth;
             if (!fresh) return fresh.status();
             T* const target = reinterpret_cast<T*>(fresh->data);
             T* const made = std::construct_at(target + old_size, std::forward<Args>(args)...);
@@ -355,14 +350,14 @@ private:
         if (grown != Status::ok) return grown;
         return std::construct_at(end_++, value);
     }
-    [[gnu::noinline]] static Expected<MemoryBlock> allocate_grown(Allocator allocator,
-                                                                  std::size_t full_size) noexcept {
+    [[gnu::noinline]] static Expected<MemoryBlock> allocate_grown(Allocator allocator, std::size_t full_size,
+                                                                  VectorGrowth<T>& growth) noexcept {
         if (full_size == kMaxSize) return Status::size_overflow;
-        const std::size_t needed = full_size + 1;
-        std::size_t wanted = generous_capacity(needed, full_size);
-        auto fresh = allocator.allocate(wanted * sizeof(T), alignof(T));
-        while (!fresh && wanted != needed)
-            fresh = allocator.allocate((wanted = more_modest(wanted, needed)) * sizeof(T), alignof(T));
+        Expected<MemoryBlock> fresh = Status::out_of_memory;
+        growth.try_capacities(full_size + 1, full_size, [&](std::size_t wanted) {
+            fresh = allocator.allocate(wanted * sizeof(T), alignof(T));
+            return static_cast<bool>(fresh);
+        });
         return fresh;
     }
     [[gnu::noinline]] static void relocate_and_free(Allocator allocator, T* from, std::size_t full_size,
@@ -376,6 +371,7 @@ private:
     T* begin_ = nullptr;
     T* end_ = nullptr;
     T* limit_ = nullptr;
+    VectorGrowth<T> growth_;
 };
 
 }  // namespace ouro
