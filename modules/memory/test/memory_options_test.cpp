@@ -23,7 +23,6 @@ TEST(MemoryOptions, TheDefaultsAreThoseOfTheStrategies) {
     EXPECT_EQ(small_object_options(config).largest_small_bytes,
               SmallObjectAllocator::Options{}.largest_small_bytes);
     EXPECT_EQ(system_options(config).cache_bytes, SystemAllocator::Options{}.cache_bytes);
-    EXPECT_EQ(huge_page_options(config).pages, HugePageArena::Options{}.pages);
     EXPECT_EQ(tagged_options(config).budget_bytes, TaggedAllocator::kNoBudget);
 }
 
@@ -46,14 +45,19 @@ TEST(MemoryOptions, TheSizeClassesEndWhereTheyWereTold) {
     heap->deallocate(*large);
 }
 
-// Without the option nothing takes reserved pages that others were promised, nor asks for any huge ones.
-TEST(MemoryOptions, TheBuildDecidesWhetherArenasAskForHugePages) {
+TEST(MemoryOptions, TheBuildDecidesWhetherAConfigurationAsksForHugePages) {
     const auto asked = OURO_HUGE_PAGES ? os::PageKind::transparent : os::PageKind::normal;
-    EXPECT_EQ(HugePageArena::Options{}.pages, asked);
+    EXPECT_EQ(huge_page_options(MemoryConfig{}).pages, asked);
+}
+
+// Whoever makes one wants huge pages. Reserved ones, which others were promised, are taken on demand only.
+TEST(MemoryOptions, AnArenaByItselfAsksForTransparentPages) {
     auto arena = HugePageArena::create({.max_bytes = std::size_t{2} << 20});
     ASSERT_TRUE(arena && arena->allocate(1000));
-    EXPECT_EQ(arena->report().asked, asked);
-    EXPECT_EQ(arena->report().reserved_bytes, 0U);
+    const HugePageArena::Report report = arena->report();
+    EXPECT_EQ(report.asked, os::PageKind::transparent);
+    EXPECT_EQ(report.reserved_bytes, 0U);
+    EXPECT_EQ(report.normal_bytes != 0, report.downgrades != 0);
 }
 
 TEST(MemoryOptions, TheSystemKeepsAsMuchAsItMay) {

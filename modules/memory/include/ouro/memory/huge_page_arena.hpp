@@ -2,7 +2,6 @@
 
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/block_registry.hpp>
-#include <ouro/memory/memory_config.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/os/huge_pages.hpp>
@@ -14,8 +13,8 @@
 namespace ouro {
 
 // A bump arena on huge pages, for large data that is walked at random: fewer translations to miss. It asks
-// for the pages it was told to and takes what the system has; report() says what that was. Blocks die
-// together, at reset() or back to a marker, and others can sit on it.
+// for transparent huge pages, or for those it was told to, and takes what the system has; report() says what
+// that was. Blocks die together, at reset() or back to a marker, and others can sit on it.
 //
 //     auto arena =
 //         HugePageArena::create({.max_bytes = std::size_t{1} << 30, .pages = os::PageKind::reserved});
@@ -35,10 +34,9 @@ public:
         // max_bytes all is decided, and known, at the start.
         std::size_t initial_bytes = 0;
         std::size_t chunk_bytes = std::size_t{8} << 20;
-        // The best pages to ask for; each chunk falls back on its own. Unless something is said here, the
-        // build's OURO_HUGE_PAGES decides, as for a MemoryConfig: without it nobody takes what a machine has
-        // put aside for others.
-        os::PageKind pages = kHugePagesByDefault ? os::PageKind::transparent : os::PageKind::normal;
+        // The best pages to ask for; each chunk falls back on its own. Reserved ones must be asked for by
+        // name: a machine has put them aside for somebody.
+        os::PageKind pages = os::PageKind::transparent;
     };
 
     // What was asked for and what was given, over all chunks held now; the counts are since the beginning.

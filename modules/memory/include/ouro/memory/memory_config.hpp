@@ -17,7 +17,7 @@ namespace ouro {
 #    define OURO_HUGE_PAGES 0
 #endif
 
-// Whether a MemoryConfig and a HugePageArena ask for huge pages, transparent ones, when nothing else is said.
+// Whether a MemoryConfig asks for huge pages, transparent ones, when nothing else is said.
 inline constexpr bool kHugePagesByDefault = OURO_HUGE_PAGES != 0;
 
 enum class NumaPolicy : std::uint8_t {

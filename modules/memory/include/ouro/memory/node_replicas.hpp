@@ -57,7 +57,9 @@ public:
 
     // Makes the copies, each in memory of its node. A node that nothing can be bound to (it has no memory, or
     // the system forbids it) reads the first copy, and reason() says why. Fails with zero_size,
-    // size_overflow, sealed, and as os::reserve, os::commit and os::prefault do.
+    // size_overflow, sealed, and as os::reserve, os::commit and os::prefault do. The memory is bound to its
+    // node strictly: where that node is full, Linux may end a process for want of memory before it tells us.
+    // Where nodes run full, leave room.
     [[nodiscard]] static Expected<NodeReplicas> create(std::span<const std::byte> bytes,
                                                        const Options& options) noexcept {
         return create(bytes, options, Nodes{});
