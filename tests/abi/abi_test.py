@@ -1,4 +1,4 @@
-"""Usage: abi_test.py <cmake> <compiler> <other compiler> <library>...
+"""Usage: abi_test.py <cmake> <compiler> <other compiler> <tier> <tier's number> <alignment> <library>...
 
 Resources and blocks pass between a shared library of one compiler and a program of another, in both directions.
 The libraries are those of this build, made by the first compiler; a second set is made here by the other one.
@@ -12,13 +12,14 @@ import sys
 import tempfile
 import unittest
 
-CMAKE, COMPILER, OTHER = (sys.argv.pop(1) for _ in range(3))
+CMAKE, COMPILER, OTHER, TIER, TIER_NUMBER, ALIGNMENT = (sys.argv.pop(1) for _ in range(6))
 LIBRARIES = sys.argv[1:]
 del sys.argv[1:]
 HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 INCLUDES = [f"-I{folder}" for folder in sorted(glob.glob(os.path.join(SOURCE, "modules", "*", "include")))]
-FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", *INCLUDES]
+SETTINGS = [f"-DOURO_HARDENING={TIER_NUMBER}", f"-DOURO_DEFAULT_ALIGNMENT={ALIGNMENT}"]
+FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", *SETTINGS, *INCLUDES]
 
 
 def run(*command):
@@ -41,7 +42,7 @@ class TwoCompilers(unittest.TestCase):
         build = os.path.join(cls.folder, "other")
         run(CMAKE, "-S", SOURCE, "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={OTHER}",
             "-DCMAKE_BUILD_TYPE=Release", "-DOURO_BUILD_TESTS=OFF", "-DOURO_BUILD_BENCHES=OFF", "-DOURO_BUILD_APPS=OFF",
-            "-DOURO_BUILD_SYMBOLIZE=OFF")
+            "-DOURO_BUILD_SYMBOLIZE=OFF", f"-DOURO_HARDENING={TIER}", f"-DOURO_DEFAULT_ALIGNMENT={ALIGNMENT}")
         run(CMAKE, "--build", build, "--target", "ouro_memory")
         others = [os.path.join(path, name) for library in LIBRARIES for name in [os.path.basename(library)]
                   for path, _, names in os.walk(build) if name in names]

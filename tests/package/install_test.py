@@ -100,6 +100,28 @@ class InstalledTree(unittest.TestCase):
         self.assertEqual(code, 0, text)
         self.assert_runs(program)
 
+    def test_other_settings_than_the_librarys_do_not_link(self):
+        if "memory" not in COMPONENTS:
+            self.skipTest("needs memory")
+        source = os.path.join(self.folder, "settings.cpp")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <ouro/memory/guarded_allocator.hpp>\nint main() {}\n")
+        found = [path for path, _, names in os.walk(self.prefix) if "ouroboros.pc" in names]
+        environment = dict(os.environ, PKG_CONFIG_PATH=found[0])
+        code, text = run("pkg-config", "--cflags", "--libs", "ouroboros", environment=environment)
+        self.assertEqual(code, 0, text)
+        flags = text.split()
+        program = os.path.join(self.folder, "settings")
+        code, text = run(COMPILER, source, "-o", program, *flags)
+        self.assertEqual(code, 0, text)
+        for name, values in (("OURO_HARDENING", ("0", "1", "2")), ("OURO_DEFAULT_ALIGNMENT", ("16", "32", "64"))):
+            for value in values:
+                if f"-D{name}={value}" in flags:
+                    continue
+                code, text = run(COMPILER, source, "-o", program, *flags, f"-U{name}", f"-D{name}={value}")
+                self.assertNotEqual(code, 0, f"{name}={value} was not noticed")
+                self.assertIn(f"the_library_was_not_built_with_{name}_{value}", text)
+
     def test_pkg_config_tells_the_same_as_the_targets(self):
         texts = {}
         for path, _, names in os.walk(self.prefix):
@@ -112,9 +134,10 @@ class InstalledTree(unittest.TestCase):
         for value in re.findall(r'INTERFACE_COMPILE_DEFINITIONS "([^"]*)"', targets):
             value = re.sub(r"\\\$<BOOL:(ON|1|TRUE)>", "1", value)
             definitions.update(re.sub(r"\\\$<BOOL:[^>]*>", "0", value).split(";"))
-        # No header of the libraries asks for the first; without the second it is the same.
-        definitions -= {"OURO_FAULT_INJECTION", "OURO_HUGE_PAGES=0"}
-        self.assertTrue(any(value.startswith("OURO_OBSERVE=") for value in definitions), definitions)
+        # No header of the libraries asks for it.
+        definitions -= {"OURO_FAULT_INJECTION"}
+        for name in ("ASSERT_LEVEL", "DEFAULT_ALIGNMENT", "HARDENING", "HUGE_PAGES", "OBSERVE"):
+            self.assertTrue(any(value.startswith(f"OURO_{name}=") for value in definitions), (name, definitions))
         for definition in definitions:
             self.assertIn(f"-D{definition}", texts["ouroboros.pc"])
 

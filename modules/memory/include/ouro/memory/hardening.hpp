@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ouro/memory/detail/build_settings.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -8,6 +10,10 @@
 #endif
 
 namespace ouro {
+
+namespace detail {
+OURO_ASK_FOR_SETTING(OURO_HARDENING_, OURO_HARDENING)
+}  // namespace detail
 
 // How much memory bugs cost, and how many of them are found. docs/hardening.md has the table.
 enum class HardeningTier : std::uint8_t {

@@ -5,6 +5,7 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
+#include <ouro/memory/detail/build_settings.hpp>
 
 #include <array>
 #include <cstddef>
@@ -23,6 +24,10 @@ namespace ouro {
 inline constexpr std::size_t kDefaultAlignment = OURO_DEFAULT_ALIGNMENT;
 static_assert(kDefaultAlignment == 16 || kDefaultAlignment == 32 || kDefaultAlignment == 64,
               "OURO_DEFAULT_ALIGNMENT is 16, 32 or 64");
+
+namespace detail {
+OURO_ASK_FOR_SETTING(OURO_DEFAULT_ALIGNMENT_, OURO_DEFAULT_ALIGNMENT)
+}  // namespace detail
 
 enum class ThreadSafety : std::uint8_t {
     // One thread at a time; the caller sees to it.
