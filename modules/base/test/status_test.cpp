@@ -25,6 +25,9 @@ TEST(Status, EveryCodeHasItsOwnNameAndAText) {
         const std::string_view text = ouro::status_text(status);
         ASSERT_FALSE(text.empty());
         EXPECT_EQ(text.back(), '.');
+        // For whoever prints them with C's functions.
+        EXPECT_EQ(name.data()[name.size()], '\0');
+        EXPECT_EQ(text.data()[text.size()], '\0');
     }
     EXPECT_GT(known, 25U);
 }

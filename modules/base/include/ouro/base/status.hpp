@@ -51,6 +51,9 @@ enum class Status : std::uint8_t {
     os_error = 82,
 };
 
+// Both texts end with a zero, so that C's functions can print them:
+// std::printf("%s\n", status_text(status).data()).
+
 // The name of the code as it is written in the enumeration, e.g. "out_of_memory".
 [[nodiscard]] std::string_view status_name(Status status) noexcept;
 
