@@ -76,27 +76,5 @@ TEST(LedgerRefusalConcurrent, WhatIsRefusedAtTheTopIsGivenBackFurtherDown) {
     test::refund(bottom, kBudget);
 }
 
-// In between a thread has what it will not get.
-TEST(LedgerRefusalConcurrent, PeaksThatBeginAnewStayWithinTheBudget) {
-    constexpr std::size_t kBudget = 1 << 20;
-    const Tag tag = fresh_tag();
-    ASSERT_TRUE(set_budget(tag, {.hard_bytes = kBudget}));
-    std::atomic<bool> is_over{false};
-    run_workers(3, [&](std::size_t number) {
-        if (number == 0) {
-            for (int i = 0; i < 5'000; ++i) {
-                reset_peaks();
-                EXPECT_LE(use_of(tag).peak_bytes, kBudget);
-                if (testing::Test::HasFailure()) break;
-            }
-            is_over.store(true);
-            return;
-        }
-        while (!is_over.load())
-            EXPECT_EQ(test::charge(tag, std::size_t{1} << 30), Status::budget_exceeded);
-    });
-    EXPECT_EQ(check_ledger(), Status::ok);
-}
-
 }  // namespace
 }  // namespace ouro

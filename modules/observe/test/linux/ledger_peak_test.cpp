@@ -62,7 +62,7 @@ Peaks swing(Tag tag, std::uint64_t seed, const std::array<detail::LedgerShard*, 
     std::size_t live = use_of(tag).live_bytes;
     Peaks peaks{.real = live};
     reset_peaks();
-    for (unsigned step = 0; step < 20'000; ++step) {
+    for (unsigned step = 0; step < 40'000; ++step) {
         const std::size_t who = random.below(2);
         detail::t_shard = shards[who];
         auto& own = charges[who];
