@@ -41,6 +41,7 @@ public:
         loaded.taken_ns = header.saved_ns;
         while (read_part(loaded)) {
         }
+        if (file_.peek() != std::ifstream::traits_type::eof()) complain("something follows its end");
         check_image_header(loaded.copy.image().header, "the recording");
         return loaded;
     }
@@ -48,7 +49,9 @@ public:
 private:
     bool read_bytes(void* target, std::size_t bytes) {
         file_.read(static_cast<char*>(target), static_cast<std::streamsize>(bytes));
-        return file_.good();
+        if (!file_.good()) return false;
+        checksum_ = detail::add_to_checksum(checksum_, {static_cast<const std::byte*>(target), bytes});
+        return true;
     }
 
     [[noreturn]] void complain(const char* what) const {
@@ -67,6 +70,7 @@ private:
                 read_mappings(part, loaded);
                 return true;
             case RecordingPart::end:
+                read_end(part);
                 return false;
         }
         complain("it has a part of an unknown kind");
@@ -94,8 +98,18 @@ private:
         }
     }
 
+    void read_end(const RecordingPartHeader& part) {
+        const std::uint64_t expected = checksum_;
+        std::uint64_t written = 0;
+        if (part.bytes != sizeof written) complain("its end has another length");
+        if (!read_bytes(&written, sizeof written)) complain("its end is missing");
+        if (written != expected) complain("its checksum is another");
+    }
+
     const std::string& path_;
     std::ifstream file_;
+    // Of all that was read.
+    std::uint64_t checksum_ = 0;
 };
 
 }  // namespace

@@ -50,13 +50,14 @@ Report make_report(const LoadedImage& loaded) {
     report.record_set = loaded.record_set;
     report.record_sets = loaded.record_sets;
     report.tags = read_tags(image.ledger);
-    report.has_charges = std::any_of(report.tags.begin(), report.tags.end(), [](const TagReport& tag) {
-        return tag.allocations != 0 || tag.hard_bytes || tag.soft_bytes || !tag.failures.empty();
-    });
+    report.has_charges =
+        std::any_of(report.tags.begin(), report.tags.end(), [](const TagReport& tag) { return tag.is_used; });
     read_events(image.events, report);
     read_pressure(image.pressure, report);
     read_profile(image.profile, report);
     read_timeline(image.timeline, report);
+    // Only now: the others take the names from it.
+    std::erase_if(report.tags, [](const TagReport& tag) { return tag.id != 0 && !tag.is_used; });
     return report;
 }
 

@@ -38,6 +38,9 @@ struct TagReport {
     bool is_rate_limited = false;
     // Of the tag alone.
     std::vector<FailureCount> failures;
+    // Whether it, or one below it, ever had a charge, a failure or a bound. Programs open accounts also by
+    // asking for a tag's use.
+    bool is_used = false;
     // Since the report before.
     std::optional<double> allocations_per_second;
     std::optional<double> allocated_bytes_per_second;
@@ -177,7 +180,8 @@ struct Report {
     std::size_t record_sets = 1;
     // Whether anything was ever charged to a tag, or refused.
     bool has_charges = false;
-    // A parent before those below it, which are sorted by what is live.
+    // Those that were used, a parent before those below it, which are sorted by what is live. Everything is
+    // always there.
     std::vector<TagReport> tags;
     // The latest first.
     std::vector<EventReport> events;

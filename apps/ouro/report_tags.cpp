@@ -84,6 +84,11 @@ std::uint16_t parent_of(const Ledger& ledger, std::size_t id) {
     return parent < id && load(ledger.accounts[parent].is_open) != 0 ? parent : std::uint16_t{0};
 }
 
+bool is_used(const TagReport& tag) {
+    return tag.allocations != 0 || tag.allocated_bytes != 0 || tag.hard_bytes || tag.soft_bytes ||
+           tag.is_rate_limited || !tag.failures.empty();
+}
+
 void fill_use(TagReport& tag, const Sums& sums, const LedgerAccount& account) {
     tag.live_bytes = at_least_zero(sums.allocated_bytes - sums.freed_bytes);
     tag.live_blocks = at_least_zero(sums.allocations - sums.frees);
@@ -131,6 +136,7 @@ std::vector<TagReport> sort_as_tree(std::vector<TagReport> tags) {
 std::vector<TagReport> read_tags(const Ledger& ledger) {
     const std::size_t shards = std::min<std::size_t>(load(ledger.used_shards), ledger.shards.size());
     std::vector<Sums> sums(ledger.accounts.size());
+    std::vector<bool> is_used_below(ledger.accounts.size());
     std::vector<TagReport> tags;
     for (std::size_t id = ledger.accounts.size(); id-- != 0;) {
         const LedgerAccount& account = ledger.accounts[id];
@@ -144,6 +150,8 @@ std::vector<TagReport> read_tags(const Ledger& ledger) {
         tag.own_live_bytes = at_least_zero(own.allocated_bytes - own.freed_bytes);
         fill_use(tag, sums[id], account);
         tag.parent = parent_of(ledger, id);
+        tag.is_used = is_used_below[id] || is_used(tag);
+        if (tag.is_used) is_used_below[tag.parent] = true;
         if (id != 0) sums[tag.parent].add(sums[id]);
         tags.push_back(std::move(tag));
     }

@@ -59,10 +59,14 @@ std::string byte_rate_text(const std::optional<double>& rate) {
 }
 
 std::string tags_text(const Report& report, const ReportStyle& style) {
+    if (!report.has_charges && report.profile)
+        return "There are no tags to show: a profile alone, such as that of a preloaded malloc library, "
+               "samples "
+               "what is allocated, and only a ChargedAllocator charges to tags.\n";
     if (!report.has_charges) return "Nothing was charged to a tag: that is what a ChargedAllocator does.\n";
     TextColumns columns({Side::left, Side::right, Side::right, Side::right, Side::right, Side::right,
                          Side::right, Side::right, Side::right, Side::left});
-    columns.head({"Tag", "live", "peak", "soft", "hard", "blocks", "allocated", "new/s", "bytes/s", ""});
+    columns.head({"Tag", "live", "peak", "soft", "hard", "blocks", "allocations", "new/s", "bytes/s", ""});
     const std::uint64_t all_bytes = report.tags.empty() ? 0 : report.tags.front().live_bytes;
     for (const TagReport& tag : report.tags) {
         columns.row({std::string(std::size_t{2} * tag.depth, ' ') + tag.name, size_text(tag.live_bytes),
@@ -129,11 +133,17 @@ std::string records_text(const Report& report) {
            ": the program keeps its own, a preloaded malloc library others; --records shows either.\n";
 }
 
+// Who only samples counts in no thread.
+std::string threads_text(const Report& report) {
+    if (report.threads == 0 && !report.has_charges) return "";
+    return std::to_string(report.threads) + (report.threads == 1 ? " thread" : " threads") + " counting; ";
+}
+
 std::string head_text(const Report& report) {
     return report.program + ", process " + std::to_string(report.process_id) + ", " +
            (report.is_live ? "observed for " : "recorded after ") + duration_text(report.running_seconds) +
-           "; " + std::to_string(report.threads) + (report.threads == 1 ? " thread" : " threads") +
-           " counting; the records take " + size_text(report.record_bytes) + "\n" + records_text(report);
+           "; " + threads_text(report) + "the records take " + size_text(report.record_bytes) + "\n" +
+           records_text(report);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -53,10 +54,28 @@ protected:
         return "";
     }
 
-    // The last part but for the end: something of the mappings.
+    // In place of the end.
     std::string with_part(const RecordingPartHeader& part) const {
-        std::string bytes = whole_.substr(0, whole_.size() - sizeof part);
+        std::string bytes = whole_.substr(0, whole_.size() - sizeof part - sizeof(std::uint64_t));
         return bytes.append(reinterpret_cast<const char*>(&part), sizeof part);
+    }
+
+    // With the checksum that such bytes would have.
+    static std::string sealed(std::string bytes) {
+        std::uint64_t checksum = 0;
+        std::size_t at = 0;
+        const auto add = [&](std::size_t count) {
+            checksum = detail::add_to_checksum(checksum, std::as_bytes(std::span(bytes).subspan(at, count)));
+            at += count;
+        };
+        add(sizeof(RecordingHeader));
+        for (RecordingPartHeader part{}; part.kind != RecordingPart::end;) {
+            std::memcpy(&part, bytes.data() + at, sizeof part);
+            add(sizeof part);
+            if (part.kind != RecordingPart::end) add(part.bytes);
+        }
+        std::memcpy(bytes.data() + at, &checksum, sizeof checksum);
+        return bytes;
     }
 
     test::ReportTraffic traffic_;
@@ -96,10 +115,26 @@ TEST_F(ReportDamageTest, OtherVersionsAreNamed) {
     const std::size_t image = sizeof(RecordingHeader) + sizeof(RecordingPartHeader);
     other = whole_;
     other[image + offsetof(detail::ImageHeader, version)] = 98;
-    EXPECT_NE(message_for(other).find("of another version of Ouroboros (98"), std::string::npos);
+    EXPECT_NE(message_for(sealed(other)).find("of another version of Ouroboros (98"), std::string::npos);
     other = whole_;
     other[image] = 'x';
-    EXPECT_NE(message_for(other).find("holds no records"), std::string::npos);
+    EXPECT_NE(message_for(sealed(other)).find("holds no records"), std::string::npos);
+    EXPECT_EQ(sealed(whole_), whole_);
+}
+
+TEST_F(ReportDamageTest, EveryBitThatFlipsIsNoticed) {
+    const std::size_t bits = whole_.size() * 8;
+    // Odd, so that every bit of a byte has its turn; all of the header's.
+    const std::size_t step = bits / 200 | 1;
+    const std::size_t header_bits = sizeof(RecordingHeader) * 8;
+    for (std::size_t bit = 0; bit < bits; bit += bit < header_bits ? 1 : step) {
+        SCOPED_TRACE(bit);
+        std::string bytes = whole_;
+        bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+        EXPECT_NE(message_for(bytes), "");
+        if (testing::Test::HasFailure()) break;
+    }
+    EXPECT_NE(message_for(whole_ + "x").find("is damaged"), std::string::npos);
 }
 
 TEST_F(ReportDamageTest, RandomDamageIsNoHarm) {
@@ -109,7 +144,7 @@ TEST_F(ReportDamageTest, RandomDamageIsNoHarm) {
         std::string bytes = whole_;
         for (std::uint64_t count = random.next() % 64 + 1; count != 0; --count)
             bytes[random.next() % bytes.size()] = static_cast<char>(random.next());
-        message_for(bytes);
+        EXPECT_EQ(message_for(bytes).empty(), bytes == whole_);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <ouro/observe/charged_allocator.hpp>
 #include <ouro/observe/detail/observe_image.hpp>
 #include <ouro/observe/events.hpp>
+#include <ouro/observe/ledger.hpp>
 #include <ouro/observe/pressure.hpp>
 #include <ouro/observe/profiler.hpp>
 #include <ouro/observe/timeline.hpp>
@@ -121,13 +122,40 @@ TEST(ReportParts, NothingChargedIsSaidAndShowsNoBudget) {
     LoadedImage loaded = load_process(os::process_id());
     std::memset(loaded.copy.bytes().data() + offsetof(detail::ObserveImage, ledger), 0,
                 sizeof(detail::Ledger));
-    const Report report = make_report(loaded);
+    Report report = make_report(loaded);
+    // That of another test.
+    report.profile.reset();
     ASSERT_EQ(report.tags.size(), 1U);
     EXPECT_FALSE(report.tags[0].hard_bytes || report.tags[0].soft_bytes);
     const std::string text = report_text(report, {});
     EXPECT_TRUE(has(text, "Nothing was charged to a tag")) << text;
     EXPECT_FALSE(has(text, "of its budget")) << text;
     EXPECT_TRUE(report_json(report)["tags"][0]["hard_bytes"].is_null());
+}
+
+TEST(ReportParts, AProfileAloneCountsInNoThread) {
+    Report report;
+    EXPECT_TRUE(has(report_text(report, {}), "Nothing was charged to a tag"));
+    report.profile.emplace();
+    const std::string text = report_text(report, {});
+    EXPECT_FALSE(has(text, "counting")) << text;
+    EXPECT_FALSE(has(text, "Nothing was charged")) << text;
+    EXPECT_TRUE(has(text, "samples what is allocated")) << text;
+}
+
+// To ask for its use opens a tag's account.
+TEST(ReportParts, TagsThatWereNeverUsedAreNotShown) {
+    const Tag parent = *register_tag("shown-parent");
+    const Tag child = *register_tag("shown-child", parent);
+    const Tag asked = *register_tag("asked-about", parent);
+    static_cast<void>(use_of(asked));
+    const auto text_now = [] { return report_text(make_report(load_process(os::process_id())), {}); };
+    static_cast<void>(use_of(child));
+    EXPECT_FALSE(has(text_now(), "shown-")) << text_now();
+    ASSERT_TRUE(set_budget(child, {.hard_bytes = 1'000}));
+    EXPECT_TRUE(has(text_now(), "shown-parent") && has(text_now(), "shown-child")) << text_now();
+    EXPECT_FALSE(has(text_now(), "asked-about")) << text_now();
+    ASSERT_TRUE(set_budget(child, {}));
 }
 
 TEST(ReportParts, TextsAreNoCommandsToATerminal) {

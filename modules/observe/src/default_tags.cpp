@@ -1,6 +1,5 @@
 #include "fork_safety.hpp"
 
-#include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/observe/default_tags.hpp>
 
 #include <atomic>
@@ -18,7 +17,7 @@ Tag make(std::string_view name, Tag parent = {}) noexcept {
 
 constinit DefaultTags g_tags;
 constinit std::atomic<bool> g_are_made = false;
-constinit detail::WordLock g_making;
+constinit detail::LedgerLock g_making;
 
 DefaultTags make_all() noexcept {
     DefaultTags tags;
@@ -53,7 +52,7 @@ const DefaultTags& default_tags() noexcept {
     detail::watch_forks_of_ledger();
     // Everybody makes the same; outside of the lock, for registering takes one too.
     const DefaultTags tags = make_all();
-    const detail::WordLockScope scope(g_making);
+    const detail::LedgerLockScope scope(g_making);
     if (!g_are_made.load(std::memory_order_relaxed)) g_tags = tags;
     g_are_made.store(true, std::memory_order_release);
     return g_tags;

@@ -13,9 +13,11 @@ void before_fork(void*) noexcept {
     hold_image_for_fork();
     hold_shards_for_fork();
     hold_accounts_for_fork();
+    t_is_forking = true;
 }
 
 void after_fork(void*) noexcept {
+    t_is_forking = false;
     resume_accounts();
     resume_shards();
     resume_image();
@@ -23,10 +25,9 @@ void after_fork(void*) noexcept {
 }
 
 void after_fork_in_child(void*) noexcept {
-    resume_accounts_in_child();
-    resume_shards_in_child();
-    resume_image();
-    resume_default_tags();
+    repair_shards_in_child();
+    repair_accounts_in_child();
+    after_fork(nullptr);
 }
 
 constinit std::atomic<bool> g_is_watching = false;

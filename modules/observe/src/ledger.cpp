@@ -54,6 +54,7 @@ struct Place {
     void accept(Ledger& ledger, Tag tag, std::int64_t bytes) const noexcept {
         add_granted(bytes);
         add_to(cell.least, bytes);
+        std::atomic_thread_fence(std::memory_order_release);
         hold_bytes(ledger, tag, bytes);
     }
     // Whether what was in use up to now is in the peaks. While looks were owed, the least may be below
@@ -68,6 +69,7 @@ struct Place {
     }
     void give_back(Ledger& ledger, Tag tag, std::int64_t bytes) const noexcept {
         release_bytes(ledger, tag, bytes);
+        std::atomic_thread_fence(std::memory_order_release);
         add_to(cell.least, -bytes);
     }
     // The most credit that frees may leave without slow work.
@@ -243,7 +245,7 @@ void confirm_slow(Tag tag) noexcept {
     {
         const ShardScope scope(*ledger);
         LedgerCell& cell = scope.shard().cells[tag.id()];
-        confirm({.charge = {}, .cell = &cell, .lead = cell.lead()});
+        confirm({.charge = {}, .cell = &cell});
     }
     notice_bounds(*ledger, tag);
 }

@@ -4,7 +4,6 @@
 #include "ledger_shards.hpp"
 #include "rate_gates.hpp"
 
-#include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/observe/detail/pressure_watch.hpp>
 #include <ouro/observe/events.hpp>
 #include <ouro/os/clock.hpp>
@@ -16,7 +15,7 @@
 namespace ouro::detail {
 namespace {
 
-constinit WordLock g_opening;
+constinit LedgerLock g_opening;
 // Threads that take bytes into account, and may have to undo it.
 constinit std::atomic<std::uint32_t> g_reserving = 0;
 
@@ -31,7 +30,7 @@ void fill_account(LedgerAccount& account, Tag tag) noexcept {
 }
 
 [[gnu::cold]] void open_chain(Ledger& ledger, Tag tag) noexcept {
-    const WordLockScope scope(g_opening);
+    const LedgerLockScope scope(g_opening);
     visit_chain(ledger, tag, [](LedgerAccount& account, Tag at) noexcept {
         if (account.is_open.load(std::memory_order_relaxed) == 0) fill_account(account, at);
         return true;
@@ -84,10 +83,26 @@ void hold_accounts_for_fork() noexcept {
 void resume_accounts() noexcept {
     g_opening.unlock();
 }
-void resume_accounts_in_child() noexcept {
-    // Who was about to reserve is gone.
+
+// What threads were just asking for or giving back went with them. All that is granted in the cells counts,
+// and nothing else.
+void repair_accounts_in_child() noexcept {
     g_reserving.store(0, std::memory_order_relaxed);
-    g_opening.unlock();
+    ObserveImage* const image = known_image();
+    if (image == nullptr) return;
+    Ledger& ledger = image->ledger;
+    const std::size_t tags = tag_count();
+    for (std::size_t id = 0; id < tags; ++id)
+        ledger.accounts[id].held.store(0, std::memory_order_relaxed);
+    for (std::size_t id = 0; id < tags; ++id) {
+        std::int64_t granted = 0;
+        visit_shards(ledger, [&](LedgerShard& shard) noexcept { granted += shard.granted(id); });
+        if (granted != 0) hold_bytes(ledger, Tag::from_id(static_cast<std::uint16_t>(id)), granted);
+    }
+    for (std::size_t id = 0; id < tags; ++id) {
+        LedgerAccount& account = ledger.accounts[id];
+        account.reserved.store(account.held.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
 }
 
 Ledger* open_ledger(Tag tag) noexcept {
@@ -153,8 +168,12 @@ void hold_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
 }
 
 void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
-    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
-        account.held.fetch_sub(bytes, std::memory_order_relaxed);
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
+        std::int64_t held = account.held.load(std::memory_order_relaxed);
+        do {
+            note_fall_of_held(account, at, held);
+        } while (!account.held.compare_exchange_weak(held, held - bytes, std::memory_order_release,
+                                                     std::memory_order_relaxed));
         const std::int64_t left = account.reserved.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
         if (account.is_over_soft.load(std::memory_order_relaxed) != 0 &&
             is_clearly_below(left, account.soft.load(std::memory_order_relaxed)))

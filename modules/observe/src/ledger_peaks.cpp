@@ -12,10 +12,13 @@
 namespace ouro::detail {
 namespace {
 
-void raise_peak(LedgerAccount& account, std::int64_t candidate) noexcept {
-    std::int64_t peak = account.peak.load(std::memory_order_relaxed);
-    while (candidate > peak &&
-           !account.peak.compare_exchange_weak(peak, candidate, std::memory_order_relaxed)) {
+// The most that each account held and then let go of, above its peak. More was never in use: so threads whose
+// uses never met do not add up to more than the budgets have let through.
+constinit std::array<std::atomic<std::int64_t>, kMaxTags> g_most_held{};
+
+void raise_to(std::atomic<std::int64_t>& most, std::int64_t candidate) noexcept {
+    std::int64_t seen = most.load(std::memory_order_relaxed);
+    while (candidate > seen && !most.compare_exchange_weak(seen, candidate, std::memory_order_relaxed)) {
     }
 }
 
@@ -54,27 +57,47 @@ void take(Ledger& ledger, std::size_t tags, Look& look) noexcept {
     }
 }
 
+// Looks that each account is owed: what was held fell from above its peak.
+constinit std::array<std::atomic<std::uint32_t>, kMaxTags> g_owed_looks{};
+
+// Nothing above the peak was held since the last look: then nothing above it was in use.
+bool is_below_peak(const LedgerAccount& account, Tag tag) noexcept {
+    return account.held.load(std::memory_order_acquire) <= account.peak.load(std::memory_order_relaxed) &&
+           g_owed_looks[tag.id()].load(std::memory_order_relaxed) == 0;
+}
+
 // Of threads that are at work, two looks that agree are one of a single moment; else nothing is known. True
 // when they agree for the tag and all above it. Requires: nobody revokes meanwhile.
 bool raise_peaks(Ledger& ledger, Tag tag) noexcept {
     const std::size_t tags = tag_count();
+    std::array<std::uint32_t, kMaxTags> owed;
+    for (std::size_t id = 0; id < tags; ++id)
+        owed[id] = g_owed_looks[id].load(std::memory_order_acquire);
     Look first;
     Look second;
     take(ledger, tags, first);
     take(ledger, tags, second);
     for (std::size_t id = 0; id < tags; ++id) {
-        if (first.agrees(second, id)) raise_peak(ledger.accounts[id], first.held[id] - first.least[id]);
+        if (!first.agrees(second, id)) continue;
+        const std::int64_t held = first.held[id];
+        const std::int64_t most = std::max(g_most_held[id].load(std::memory_order_relaxed), held);
+        raise_to(ledger.accounts[id].peak, std::min(held - first.least[id], most));
+        // Unless one came to be owed meanwhile.
+        if (owed[id] != 0) g_owed_looks[id].compare_exchange_strong(owed[id], 0, std::memory_order_relaxed);
     }
     return visit_chain(ledger, tag,
                        [&](const LedgerAccount&, Tag at) noexcept { return first.agrees(second, at.id()); });
 }
 
-// Begins anew. The thread may be at work: a least that it stores now is lower or the same.
-void renew_least(LedgerCell& cell) noexcept {
-    std::int64_t stored = cell.lead();
+// Begins anew. The thread may be at work: a least that it stores now is lower or the same. What it has taken
+// beyond its credit it will not get.
+void renew_least(LedgerShard& shard, std::size_t id) noexcept {
+    LedgerCell& cell = shard.cells[id];
+    const std::int64_t revoked = shard.slow_cells[id].revoked.load(std::memory_order_relaxed);
+    std::int64_t stored = std::max(cell.lead(), revoked);
     cell.least.store(stored, std::memory_order_relaxed);
     // An allocation in between has not compared with the new one.
-    if (const std::int64_t now = cell.lead(); now < stored)
+    if (const std::int64_t now = std::max(cell.lead(), revoked); now < stored)
         cell.least.compare_exchange_strong(stored, now, std::memory_order_relaxed);
 }
 
@@ -93,21 +116,26 @@ bool is_look_due(const Ledger& ledger) noexcept {
 
 }  // namespace
 
+void note_fall_of_held(const LedgerAccount& account, Tag tag, std::int64_t held) noexcept {
+    if (held <= account.peak.load(std::memory_order_relaxed)) return;
+    raise_to(g_most_held[tag.id()], held);
+    g_owed_looks[tag.id()].fetch_add(1, std::memory_order_release);
+}
+
 void forget_peaks(Ledger& ledger) noexcept {
     const std::size_t tags = tag_count();
     for (std::size_t id = 0; id < tags; ++id) {
         LedgerAccount& account = ledger.accounts[id];
         if (!is_open(account)) continue;
-        visit_shards(ledger, [&](LedgerShard& shard) noexcept { renew_least(shard.cells[id]); });
+        visit_shards(ledger, [&](LedgerShard& shard) noexcept { renew_least(shard, id); });
         const std::int64_t out = credit_below(ledger, Tag::from_id(static_cast<std::uint16_t>(id)));
         account.peak.store(account.held.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
     }
 }
 
 bool raise_peaks_if_due(Ledger& ledger, Tag tag) noexcept {
-    const bool is_below = visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
-        return account.held.load(std::memory_order_relaxed) <= account.peak.load(std::memory_order_relaxed);
-    });
+    const bool is_below = visit_chain(
+        ledger, tag, [](LedgerAccount& account, Tag at) noexcept { return is_below_peak(account, at); });
     if (is_below) return true;
     if (!is_look_due(ledger)) return false;
     const TryRevocationHold hold;

@@ -67,7 +67,8 @@ TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums) noexcept {
     use.live_blocks = static_cast<std::size_t>(
         std::max<std::int64_t>(static_cast<std::int64_t>(sums.allocations - sums.frees), 0));
     const std::int64_t peak = detail::account_of(ledger, tag).peak.load(std::memory_order_relaxed);
-    use.peak_bytes = static_cast<std::size_t>(std::max<std::int64_t>(peak, 0));
+    // What is live may not be in the peak yet, while others are at work.
+    use.peak_bytes = std::max(static_cast<std::size_t>(std::max<std::int64_t>(peak, 0)), use.live_bytes);
     return use;
 }
 

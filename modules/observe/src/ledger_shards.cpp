@@ -3,7 +3,6 @@
 #include "fork_safety.hpp"
 #include "ledger_accounts.hpp"
 
-#include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
@@ -15,11 +14,11 @@ namespace ouro::detail {
 namespace {
 
 // Who owns which shard.
-constinit WordLock g_owning;
+constinit LedgerLock g_owning;
 // The common shard is in use.
-constinit WordLock g_sharing;
+constinit LedgerLock g_sharing;
 // Credit is being revoked.
-constinit WordLock g_revoking;
+constinit LedgerLock g_revoking;
 
 struct Platform {
     bool is_asked = false;
@@ -58,7 +57,7 @@ LedgerShard* find_free_shard(Ledger& ledger) noexcept {
 
 LedgerShard* own_shard(Ledger& ledger) noexcept {
     if (t_shard != nullptr) return t_shard;
-    const WordLockScope scope(g_owning);
+    const LedgerLockScope scope(g_owning);
     if (ledger.used_shards.load(std::memory_order_relaxed) == 0)
         ledger.used_shards.store(1, std::memory_order_release);
     ask_platform();
@@ -89,14 +88,34 @@ void resume_shards() noexcept {
     g_owning.unlock();
 }
 
-// The other threads are gone, wherever they were.
-void resume_shards_in_child() noexcept {
-    if (ObserveImage* const image = known_image()) {
-        visit_shards(image->ledger, [](LedgerShard& shard) noexcept {
-            if (&shard != t_shard) shard.is_owned.store(0, std::memory_order_relaxed);
-        });
+namespace {
+
+// Of a thread that may have been anywhere in its work.
+void repair_shard(LedgerShard& shard) noexcept {
+    shard.is_owned.store(0, std::memory_order_relaxed);
+    const std::size_t tags = tag_count();
+    for (std::size_t id = 0; id < tags; ++id) {
+        LedgerCell& cell = shard.cells[id];
+        // Taken, and not yet looked whether it may be.
+        if (const std::int64_t credit = shard.credit(id); credit < 0) add_to(cell.allocated, credit);
+        // It may be half-way along with what was granted or given back. Only where it is another: a page that
+        // is not written to stays the parent's.
+        const std::int64_t lead = cell.lead();
+        if (cell.least.load(std::memory_order_relaxed) != lead)
+            cell.least.store(lead, std::memory_order_relaxed);
     }
-    resume_shards();
+}
+
+}  // namespace
+
+void repair_shards_in_child() noexcept {
+    ObserveImage* const image = known_image();
+    if (image == nullptr) return;
+    visit_shards(image->ledger, [&](LedgerShard& shard) noexcept {
+        // Of the common one the fork holds the lock: nobody was at work there.
+        const bool is_at_rest = &shard == t_shard || &shard == image->ledger.shards.data();
+        if (!is_at_rest) repair_shard(shard);
+    });
 }
 
 ShardScope::ShardScope(Ledger& ledger) noexcept : shard_(own_shard(ledger)) {
@@ -161,7 +180,7 @@ void restore_floors(LedgerShard& shard, Tag top) noexcept {
 }  // namespace
 
 void revoke_credit(Ledger& ledger, Tag tag) noexcept {
-    const WordLockScope scope(g_revoking);
+    const LedgerLockScope scope(g_revoking);
     // All shards, whether or not they hold credit now: some may be about to.
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
@@ -183,7 +202,10 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept {
 std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {
     std::int64_t sum = 0;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag, [&](LedgerCell&, Tag at) noexcept { sum += shard.credit(at.id()); });
+        visit_cells_below(shard, tag, [&](LedgerCell&, Tag at) noexcept {
+            // Less than none is what an owner has taken and will not get.
+            sum += std::max<std::int64_t>(shard.credit(at.id()), 0);
+        });
     });
     return sum;
 }

@@ -1,6 +1,5 @@
 #include "fork_safety.hpp"
 
-#include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/observe/detail/observe_image.hpp>
 #include <ouro/os/clock.hpp>
 #include <ouro/os/process_memory.hpp>
@@ -15,7 +14,7 @@ namespace {
 static_assert(std::is_standard_layout_v<ObserveImage> && std::is_trivially_destructible_v<ObserveImage>);
 
 constinit std::atomic<ObserveImage*> g_image = nullptr;
-constinit WordLock g_making;
+constinit LedgerLock g_making;
 
 // A page that is never committed comes before the image: the system would otherwise join its mapping to one
 // that happens to lie below, and a reader would not find the beginning.
@@ -30,7 +29,7 @@ void* reserve_memory() noexcept {
 
 ObserveImage* make_image() noexcept {
     watch_forks_of_ledger();
-    const WordLockScope scope(g_making);
+    const LedgerLockScope scope(g_making);
     if (ObserveImage* const image = g_image.load(std::memory_order_acquire)) return image;
     // Zero bytes are a valid image: all of it is numbers.
     auto* const image = static_cast<ObserveImage*>(reserve_memory());

@@ -30,6 +30,7 @@ public:
     [[nodiscard]] Status status() const noexcept { return status_; }
 
     void write(std::span<const std::byte> bytes) noexcept {
+        checksum_ = detail::add_to_checksum(checksum_, bytes);
         if (status_ == Status::ok) status_ = file_->write(bytes).status();
     }
     template <class Record>
@@ -72,9 +73,16 @@ public:
         text_bytes_ = 0;
     }
 
+    void write_end() noexcept {
+        write_record(RecordingPartHeader{RecordingPart::end, 0, 0, sizeof checksum_});
+        write_record(std::uint64_t{checksum_});
+    }
+
 private:
     os::FileOutput* file_;
     Status status_ = Status::ok;
+    // Of all that was written.
+    std::uint64_t checksum_ = 0;
     // Of the mappings; a line of the system is shorter than this.
     std::array<char, 8192> text_;
     std::size_t text_bytes_ = 0;
@@ -126,7 +134,7 @@ Expected<void> save_image(const char* path) noexcept {
                                                 .saved_ns = os::monotonic_ns()});
     write_image(writer, *image);
     write_mappings(writer);
-    writer.write_record(RecordingPartHeader{RecordingPart::end, 0, 0, 0});
+    writer.write_end();
     if (writer.status() != Status::ok) return writer.status();
     return file->finish();
 }

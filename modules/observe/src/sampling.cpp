@@ -74,7 +74,9 @@ void end_sample(Profile& profile, LiveSample& sample) noexcept {
     remove_sample(profile, sample);
 }
 
-bool was_temporary(const Profile& profile, const LiveSample& sample, const SampleClock& clock) noexcept {
+// A sample is a LiveSample, or one that was taken out.
+template <class Sample>
+bool was_temporary(const Profile& profile, const Sample& sample, const SampleClock& clock) noexcept {
     if (sample.clock_id != clock.id.load(std::memory_order_relaxed)) return false;
     const std::int64_t distance = clock.position() - sample.position;
     return distance >= 0 &&
@@ -262,8 +264,13 @@ void put_back_sample(const void* block, const TakenSample& sample) noexcept {
 }
 
 void end_taken_sample(const TakenSample& sample) noexcept {
+    ObserveImage* const image = observe_image();
     const ProfileScope profile;
-    if (profile && is_of(sample, *profile)) end_live(*profile, sample);
+    if (image == nullptr || !profile || !is_of(sample, *profile)) return;
+    if (was_temporary(*profile, sample, own_clock(image->ledger)))
+        add_to_sum(profile->sites[sample.site].temporary, weighted_bytes(sample.bytes, sample.weight),
+                   sample.weight);
+    end_live(*profile, sample);
 }
 
 }  // namespace ouro::detail

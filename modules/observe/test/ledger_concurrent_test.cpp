@@ -259,36 +259,6 @@ TEST(LedgerConcurrent, AHardBudgetIsNeverExceeded) {
     EXPECT_EQ(use_of(rounds.top()).live_bytes, 0U);
 }
 
-// What the parent refuses must not be seen in the child, not even for a moment.
-TEST(LedgerConcurrent, ARefusalFurtherUpHarmsNobody) {
-    const Tag parent = fresh_tag();
-    const Tag child = fresh_tag(parent);
-    constexpr std::size_t kMost = std::size_t{1} << 30;
-    constexpr std::size_t kBytes = 50'000;
-    ASSERT_TRUE(set_budget(parent, {.hard_bytes = 1 << 20}));
-    ASSERT_TRUE(set_budget(child, {.hard_bytes = kMost}));
-    std::atomic<bool> is_over{false};
-    std::atomic<unsigned> refused{0};
-    run_workers(3, [&](std::size_t number) {
-        if (number == 0) {
-            while (!is_over.load())
-                EXPECT_EQ(test::charge(child, kMost - 1'000), Status::budget_exceeded);
-            return;
-        }
-        for (int i = 0; i < 20'000; ++i) {
-            if (test::charge(child, kBytes) == Status::ok) {
-                test::refund(child, kBytes);
-            } else {
-                refused.fetch_add(1);
-            }
-        }
-        is_over.store(true);
-    });
-    EXPECT_EQ(refused.load(), 0U);
-    EXPECT_LE(use_of(child).peak_bytes, std::size_t{1} << 20);
-    EXPECT_EQ(check_ledger(), Status::ok);
-}
-
 // Somebody who looks all the time must not take a peak away.
 TEST(LedgerConcurrent, ReadersLoseNoPeak) {
     constexpr std::size_t kRounds = 5'000;

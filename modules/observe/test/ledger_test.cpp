@@ -4,6 +4,7 @@
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/default_tags.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
+#include <ouro/observe/detail/observe_image.hpp>
 #include <ouro/observe/ledger.hpp>
 #include <ouro/observe/tag_scope.hpp>
 #include <ouro/os/virtual_memory.hpp>
@@ -146,6 +147,54 @@ TEST(Ledger, ItCostsWhatWasTouched) {
         last = tag.id();
     }
     EXPECT_GE(observe_cost().used_bytes + 2 * page, before + 200 * sizeof(detail::LedgerCell)) << last;
+}
+
+// The resource below charges the same tag while it looks for the memory.
+TEST(Ledger, APeakIsExactWhereChargesAreNested) {
+    const Tag tag = fresh_tag();
+    constexpr std::size_t kMuch = std::size_t{64} << 20;
+    ASSERT_EQ(test::charge(tag, kMuch), Status::ok);
+    ASSERT_EQ(test::charge(tag, 100), Status::ok);
+    const detail::PendingCharge outer = detail::charge_credit(detail::ChargedTag(tag), 100);
+    ASSERT_EQ(test::charge(tag, 300'000), Status::ok);
+    // Where threads share, there is no charge out of credit.
+    const bool is_charged = !outer.charge.is_deferred();
+    if (is_charged) detail::confirm(outer);
+    const TagUse use = use_of(tag);
+    EXPECT_EQ(use.live_bytes, kMuch + 300'100 + (is_charged ? 100 : 0));
+    EXPECT_EQ(use.peak_bytes, use.live_bytes);
+    for (const std::size_t bytes : {kMuch, std::size_t{100}, std::size_t{300'000}})
+        test::refund(tag, bytes);
+    if (is_charged) test::refund(tag, 100);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+// A thread takes first and looks then: in between it has what it will not get.
+TEST(Ledger, PeaksBeginAnewWithoutWhatIsAboutToBeRefused) {
+    const Tag tag = fresh_tag();
+    constexpr std::size_t kBudget = 1 << 20;
+    ASSERT_TRUE(set_budget(tag, {.soft_bytes = kBudget - 1, .hard_bytes = kBudget}));
+    ASSERT_EQ(test::charge(tag, 1'000), Status::ok);
+    detail::LedgerShard& shard =
+        detail::t_shard != nullptr ? *detail::t_shard : detail::observe_image()->ledger.shards[0];
+    detail::add_to(shard.cells[tag.id()].allocated, 1 << 30);
+    reset_peaks();
+    detail::add_to(shard.cells[tag.id()].allocated, -(1 << 30));
+    EXPECT_GE(use_of(tag).peak_bytes, 1'000U);
+    EXPECT_LE(use_of(tag).peak_bytes, kBudget);
+    test::refund(tag, 1'000);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+// Charged, and the memory is not there yet.
+TEST(Ledger, APeakIsNeverBelowWhatIsLive) {
+    const Tag tag = fresh_tag();
+    ASSERT_EQ(detail::charge_slow(tag, 5'000), Status::ok);
+    EXPECT_EQ(use_of(tag).live_bytes, 5'000U);
+    EXPECT_EQ(use_of(tag).peak_bytes, 5'000U);
+    detail::uncharge(tag, 5'000);
+    EXPECT_EQ(use_of(tag).live_bytes, 0U);
+    EXPECT_EQ(use_of(tag).peak_bytes, 0U);
 }
 
 TEST(TagScope, NestsAndComesBack) {

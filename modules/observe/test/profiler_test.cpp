@@ -302,6 +302,20 @@ TEST_F(ProfilerTest, TemporaryIsWhatTheSameThreadFreesSoon) {
     free_all(between);
 }
 
+// A block that is resized is one that goes and one that comes.
+TEST_F(ProfilerTest, WhatIsResizedSoonWasTemporary) {
+    const Profiling profiling({.mean_bytes = 1, .temporary_bytes = 1'000, .seed = 7});
+    const MemoryBlock soon = *memory_.reallocate(take(5'000), 6'000);
+    EXPECT_EQ(sum_of_sites(tag_).temporary.bytes, 5'000U);
+    const MemoryBlock between = take(1'001);
+    const MemoryBlock late = *memory_.reallocate(soon, 7'000);
+    EXPECT_EQ(sum_of_sites(tag_).temporary.bytes, 5'000U);
+    EXPECT_EQ(sum_of_sites(tag_).temporary.blocks, 1U);
+    memory_.deallocate(between);
+    memory_.deallocate(late);
+    EXPECT_EQ(sum_of_sites(tag_).live.bytes, 0U);
+}
+
 TEST_F(ProfilerTest, GrowthCountsFromTheMark) {
     const Profiling profiling({.mean_bytes = 1, .seed = 8});
     Blocks early = take_many(10, 100);

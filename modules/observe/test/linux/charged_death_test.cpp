@@ -21,19 +21,24 @@ protected:
         return block;
     }
 
-    SmallObjectAllocator heap_ = *SmallObjectAllocator::create({});
+    SmallObjectAllocator heap_ = *SmallObjectAllocator::create({.name = "death"});
     ChargedAllocator<SmallObjectAllocator> memory_{heap_};
 };
 
 TEST_F(ChargedAllocatorDeath, AnotherSizeIsNoticedEvenAmongZeros) {
     const MemoryBlock block = take_zeros(memory_);
-    EXPECT_DEATH(memory_.deallocate({block.data, 50}), "with this size");
+    char where[64];
+    std::snprintf(where, sizeof where, "with this size.*: %p of 50 bytes in 'death'",
+                  static_cast<void*>(block.data));
+    EXPECT_DEATH(memory_.deallocate({block.data, 50}), where);
     memory_.deallocate(block);
 }
 
 TEST_F(ChargedAllocatorDeath, ABlockOfTheResourceBelowIsNoticed) {
     const MemoryBlock block = take_zeros(heap_);
-    EXPECT_DEATH(memory_.deallocate({block.data, 64}), "not a block of a ChargedAllocator");
+    const TagScope scope(default_tags().audio);
+    EXPECT_DEATH(memory_.deallocate({block.data, 64}),
+                 "not a block of a ChargedAllocator.* of 64 bytes in 'death', under the tag 'audio'");
     heap_.deallocate(block);
 }
 
@@ -46,7 +51,7 @@ TEST_F(ChargedAllocatorDeath, ASecondFreeIsNoticed) {
             memory_.deallocate(block);
             memory_.deallocate(block);
         },
-        "freed twice|use-after-poison");
+        "freed twice: 0x[0-9a-f]+ of 100 bytes in 'death'|use-after-poison");
 }
 #endif
 

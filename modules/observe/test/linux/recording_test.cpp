@@ -74,6 +74,9 @@ Recording read_back(const std::string& path) {
     RecordingPartHeader part{};
     while (file.read(reinterpret_cast<char*>(&part), sizeof part) && part.kind != RecordingPart::end)
         read_part(file, part, recording);
+    std::uint64_t checksum = 0;
+    EXPECT_EQ(part.bytes, sizeof checksum);
+    file.read(reinterpret_cast<char*>(&checksum), sizeof checksum);
     recording.is_whole = static_cast<bool>(file) && file.peek() == std::ifstream::traits_type::eof();
     return recording;
 }

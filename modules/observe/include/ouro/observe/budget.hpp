@@ -30,7 +30,8 @@ struct Budget {
 Expected<void> set_budget(Tag tag, const Budget& budget) noexcept;
 [[nodiscard]] Budget budget_of(Tag tag) noexcept;
 
-// Requests beyond it fail with rate_limited and raise an event. Fails with bad_argument.
+// Requests beyond it fail with rate_limited and raise an event. Fails with bad_argument: a tag that is not
+// registered, no interval, no clock, or more than RateGate can count.
 Expected<void> set_rate_limit(Tag tag, const RateLimit& limit) noexcept;
 void clear_rate_limit(Tag tag) noexcept;
 

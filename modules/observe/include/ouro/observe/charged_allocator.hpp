@@ -26,8 +26,9 @@ namespace ouro {
 //
 // Each block carries four bytes behind it with its tag, so that its free is credited to the right one whoever
 // frees it; they also show writes beyond the block's end, and frees of other blocks or with another size
-// (assert), with debug asserts also a second free. A block is exactly as large as it was
-// asked for. As thread-safe as the resource below, whose own type as argument keeps the calls to it direct.
+// (assert, with the block's address and size), with debug asserts also a second free. A block is exactly as
+// large as it was asked for. As thread-safe as the resource below, whose own type as argument keeps the calls
+// to it direct.
 //
 // It stands on what frees block by block; below a frame or a stack it charges the memory that those take, on
 // top of them it would not know what a reset frees. So it has no marks.
@@ -113,7 +114,7 @@ private:
     template <auto kFunction, bool kMustSucceed>
     [[nodiscard, gnu::noinline]] Expected<MemoryBlock> change(MemoryBlock block, std::size_t new_size,
                                                               std::size_t alignment) noexcept {
-        const auto trailer = detail::read_trailer(block);
+        const auto trailer = detail::read_trailer(block, *this, tag_in_force().trailer.tag());
         const Tag tag = trailer.tag();
         const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
         if (const Status status = check_allocation(new_size, alignment); status != Status::ok)
@@ -171,7 +172,7 @@ private:
     }
     // Blocks of other tags, those that the profiler saw, and everything while somebody observes.
     [[gnu::noinline]] void deallocate_specially(MemoryBlock block, std::size_t alignment) noexcept {
-        const auto trailer = detail::read_trailer(block);
+        const auto trailer = detail::read_trailer(block, *this, tag_in_force().trailer.tag());
         if (has_observers()) announce(&MemoryObserver::on_deallocate, trailer.tag(), block, alignment);
         if (trailer.is_sampled()) detail::forget_sample(block.data);
         mark_dead(block);

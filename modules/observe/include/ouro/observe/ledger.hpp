@@ -20,12 +20,18 @@ struct TagUse {
     std::uint64_t allocated_bytes = 0;
     std::uint64_t freed_bytes = 0;
     // The most that was live at once. Exact while one thread at a time uses the tag; where several do, it may
-    // be too high by what their use swung between two looks at all threads. Those come with every grant of
-    // credit, some kilobytes; more seldom where threads times tags are more than 512, in proportion.
+    // be too high by what their use swung between two looks at all threads, but never more than the budgets
+    // have let through. Those looks come with every grant of credit, some kilobytes; more seldom where
+    // threads times tags are more than 512, in proportion. At a quiet moment it is never too low, and at no
+    // moment below live_bytes. In the child of a fork, what other threads of the parent used above the peak
+    // since the last look is not in it.
     std::size_t peak_bytes = 0;
     // Requests that failed, for whatever reason.
     std::uint64_t failures = 0;
 };
+
+// In the child of a fork, blocks of threads that it does not have stay live, as their memory does; so do
+// bytes that those were just asking for or freeing, unless they were to be refused.
 
 // Of the tag and all below it; of everything for the untagged one. Exact when nobody allocates or frees
 // meanwhile; otherwise live_bytes is at least what is live when the call begins and still is when it returns,

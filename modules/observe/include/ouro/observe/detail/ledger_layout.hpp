@@ -71,6 +71,11 @@ struct alignas(4096) LedgerShard {
     [[nodiscard]] std::int64_t credit(std::size_t id) const noexcept {
         return cells[id].lead() - slow_cells[id].revoked.load(std::memory_order_relaxed);
     }
+    // In use, or not in use yet.
+    [[nodiscard]] std::int64_t granted(std::size_t id) const noexcept {
+        const LedgerSlowCell& cell = slow_cells[id];
+        return cell.granted.load(std::memory_order_relaxed) - cell.revoked.load(std::memory_order_relaxed);
+    }
     // Never more than was freed: the owner writes the two so that a grant seen by half goes for bytes in use.
     [[nodiscard]] std::int64_t freed(std::size_t id) const noexcept {
         const auto& granted = slow_cells[id].granted;

@@ -80,11 +80,10 @@ inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
     sum.store(sum.load(std::memory_order_relaxed) + static_cast<Number>(amount), std::memory_order_relaxed);
 }
 
-// A charge for memory that is still to be had, with what is noted once it is there.
+// A charge for memory that is still to be had, with where that is noted once it is there.
 struct PendingCharge {
     Charge charge;
     LedgerCell* cell = nullptr;
-    std::int64_t lead = 0;
 };
 
 // For a new block, out of the thread's credit or not at all. Requires: a registered tag.
@@ -106,16 +105,17 @@ struct PendingCharge {
     }
     add_to(cell.allocations, 1U);
     if (count_down(shard->samples, bytes)) [[unlikely]]
-        return {sampled_charge(), &cell, lead};
-    return {{}, &cell, lead};
+        return {sampled_charge(), &cell};
+    return {{}, &cell};
 }
 
-// The memory is there: only now it counts for the peak. Requires: not deferred.
+// The memory is there: only now it counts for the peak. The lead is that of now, for the resource below may
+// have charged the same tag meanwhile. Requires: not deferred.
 inline void confirm(const PendingCharge& pending) noexcept {
     if (pending.cell == nullptr) __builtin_unreachable();
     LedgerCell& cell = *pending.cell;
-    if (pending.lead < cell.least.load(std::memory_order_relaxed))
-        cell.least.store(pending.lead, std::memory_order_relaxed);
+    const std::int64_t lead = cell.lead();
+    if (lead < cell.least.load(std::memory_order_relaxed)) cell.least.store(lead, std::memory_order_relaxed);
 }
 // The same after slow work: also raises what the memory has made due.
 [[gnu::cold, gnu::noinline]] void confirm_slow(Tag tag) noexcept;

@@ -1,14 +1,18 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <ouro/base/hash.hpp>
 
-// A recording: a header, then parts, each with its kind and length, the last of which says that it is whole.
-// Numbers are as the recording machine writes them.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// A recording: a header, then parts, each with its kind and length, the last of which says that it is whole
+// and holds the checksum of everything before. Numbers are as the recording machine writes them.
 namespace ouro::detail {
 
 inline constexpr std::array<char, 8> kRecordingMagic{'o', 'u', 'r', 'o', 'r', 'e', 'c', 0};
-inline constexpr std::uint32_t kRecordingVersion = 1;
+inline constexpr std::uint32_t kRecordingVersion = 2;
 
 struct RecordingHeader {
     std::array<char, 8> magic;
@@ -24,7 +28,7 @@ enum class RecordingPart : std::uint32_t {
     image = 1,
     // Some of the text that lists the process's mappings; all parts together are the text.
     mappings = 2,
-    // Without bytes.
+    // The checksum, which is of this header too. Nothing follows.
     end = 3,
 };
 
@@ -35,5 +39,11 @@ struct RecordingPartHeader {
     std::uint64_t bytes;
 };
 static_assert(sizeof(RecordingPartHeader) == 24);
+
+// Goes on with what was written next: the header, the header of a part, or its bytes. Begins with zero.
+[[nodiscard]] inline std::uint64_t add_to_checksum(std::uint64_t checksum,
+                                                   std::span<const std::byte> bytes) noexcept {
+    return hash_bytes(bytes, checksum);
+}
 
 }  // namespace ouro::detail

@@ -47,6 +47,7 @@ struct TakenSample {
 };
 [[nodiscard, gnu::cold, gnu::noinline]] TakenSample take_sample(const void* block) noexcept;
 [[gnu::cold, gnu::noinline]] void put_back_sample(const void* block, const TakenSample& sample) noexcept;
+// On the thread that ends it, before what comes after is counted.
 [[gnu::cold, gnu::noinline]] void end_taken_sample(const TakenSample& sample) noexcept;
 
 // For heaps that count and mark in ways of their own. All of them may be called from any thread, and inside
