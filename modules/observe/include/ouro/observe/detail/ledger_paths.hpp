@@ -93,12 +93,13 @@ struct PendingCharge {
         return {deferred_charge()};
     LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t before = cell.allocated.load(std::memory_order_relaxed);
-    const std::int64_t allocated = before + static_cast<std::int64_t>(bytes);
-    cell.allocated.store(allocated, std::memory_order_relaxed);
+    // Without a sign: a size beyond reason may wrap around, and is sorted out below.
+    const std::uint64_t allocated = static_cast<std::uint64_t>(before) + bytes;
+    cell.allocated.store(static_cast<std::int64_t>(allocated), std::memory_order_relaxed);
     taken_then_look();
-    const std::int64_t lead = cell.allowance.load(std::memory_order_relaxed) - allocated;
-    // Sizes beyond the half of all numbers look negative.
-    const bool is_plain = static_cast<std::ptrdiff_t>(bytes) >= 0;
+    const auto allowance = static_cast<std::uint64_t>(cell.allowance.load(std::memory_order_relaxed));
+    const auto lead = static_cast<std::int64_t>(allowance - allocated);
+    const bool is_plain = bytes <= SIZE_MAX / 4;
     if (!is_plain || lead < cell.floor.load(std::memory_order_relaxed)) [[unlikely]] {
         cell.allocated.store(before, std::memory_order_relaxed);
         return {deferred_charge()};
