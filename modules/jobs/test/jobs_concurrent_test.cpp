@@ -1,0 +1,268 @@
+#include "jobs_support.hpp"
+#include "workers.hpp"
+
+#include <ouro/base/random.hpp>
+#include <ouro/jobs/job.hpp>
+#include <ouro/jobs/parallel_for.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <deque>
+
+namespace ouro {
+namespace {
+
+using jobs_test::make_pool;
+using jobs_test::Visits;
+using testing_support::run_workers;
+
+// What a body writes is seen after the loop, and what the caller wrote is seen in the body, without atomics.
+TEST(JobsConcurrent, ALoopPassesPlainMemoryOnBothWays) {
+    JobPool pool = make_pool(3);
+    std::vector<std::uint32_t> values(500);
+    for (std::uint32_t round = 1; round <= 300; ++round) {
+        const Split split = round % 2 == 0 ? Split::even : Split::dynamic;
+        std::uint32_t factor = round;
+        parallel_for(
+            pool, values.size(), 3,
+            [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i)
+                    values[i] += factor;
+            },
+            split);
+        factor = 0;
+        for (const std::uint32_t value : values)
+            ASSERT_EQ(value, round * (round + 1) / 2);
+    }
+}
+
+// The same of jobs, whichever side takes them.
+TEST(JobsConcurrent, AJobPassesPlainMemoryOnBothWays) {
+    JobPool pool = make_pool(2);
+    std::uint64_t value = 0;
+    JobWith job([&] { value = value * 3 + 1; });
+    std::uint64_t expected = 0;
+    Random random(1);
+    for (int round = 0; round < 2000; ++round) {
+        value += 7;
+        expected = (expected + 7) * 3 + 1;
+        ASSERT_TRUE(post(pool, job));
+        if (random.below(2) == 0) {
+            while (!job.is_done())
+                os::spin_pause();
+        } else {
+            wait(job);
+        }
+        ASSERT_EQ(value, expected);
+    }
+}
+
+TEST(JobsConcurrent, SeveralThreadsShareOutAtOnce) {
+    JobPool pool = make_pool(2);
+    run_workers(4, [&](std::size_t number) {
+        for (int round = 0; round < 100; ++round) {
+            Visits visits(200 + number);
+            std::atomic<unsigned> outsiders{0};
+            parallel_for(pool, 200 + number, 4, [&](std::size_t begin, std::size_t end, unsigned participant) {
+                visits.visit(begin, end);
+                if (participant == 0 && outsiders.fetch_add(1) != 0) ADD_FAILURE() << "two callers in one loop";
+                if (participant == 0) outsiders.fetch_sub(1);
+            });
+            EXPECT_EQ(visits.wrong(), 0U);
+        }
+    });
+    EXPECT_EQ(pool.stats().shared_loops, 400U);
+    EXPECT_EQ(pool.check(), Status::ok);
+}
+
+TEST(JobsConcurrent, LoopsNestOnAllWorkersAtOnce) {
+    JobPool pool = make_pool(3);
+    for (int round = 0; round < 20; ++round) {
+        Visits visits(16 * 50);
+        parallel_for(pool, 16, 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                parallel_for(pool, 50, 3, [&, i](std::size_t from, std::size_t to) {
+                    visits.visit(i * 50 + from, i * 50 + to);
+                });
+            }
+        });
+        ASSERT_EQ(visits.wrong(), 0U);
+    }
+    EXPECT_EQ(pool.check(), Status::ok);
+}
+
+// Far more threads than cores: nobody waits for long for one that does not run.
+TEST(JobsConcurrent, OversubscribedPoolsFinishToo) {
+    const unsigned workers = os::core_count() * 4;
+    JobPool pool = make_pool(std::min(workers, kMaxWorkers));
+    run_workers(3, [&](std::size_t) {
+        for (int round = 0; round < 50; ++round) {
+            Visits visits(100);
+            parallel_for(pool, 100, 1, [&](std::size_t begin, std::size_t end) {
+                visits.visit(begin, end);
+                if (begin % 10 == 0) os::yield_thread();
+            });
+            EXPECT_EQ(visits.wrong(), 0U);
+        }
+    });
+    EXPECT_EQ(pool.check(), Status::ok);
+}
+
+// Without any spinning each loop and each job meets workers that sleep, or are about to.
+TEST(JobsConcurrent, NoWakeIsLost) {
+    JobPool pool = make_pool(3, {.spin_pauses = 0});
+    std::atomic<unsigned> runs{0};
+    constexpr unsigned kRounds = 3000;
+    for (unsigned round = 1; round <= kRounds; ++round) {
+        JobWith job([&] { ++runs; });
+        ASSERT_TRUE(post(pool, job));
+        // Nobody but a worker runs it; a lost wake stays here for ever.
+        while (!job.is_done())
+            os::yield_thread();
+        ASSERT_EQ(runs.load(), round);
+    }
+    EXPECT_EQ(pool.stats().finished_jobs, kRounds);
+    jobs_test::await_all_asleep(pool);
+    EXPECT_EQ(pool.check(), Status::ok);
+}
+
+TEST(JobsConcurrent, SleepersDoNothingUntilTheyAreWoken) {
+    JobPool pool = make_pool(4);
+    parallel_for(pool, 100, 1, [](std::size_t, std::size_t) {});
+    jobs_test::await_all_asleep(pool);
+    // One may have set its sign already and not be counted yet; it will be before its next search.
+    const std::uint64_t searches = pool.stats().searches;
+    for (int i = 0; i < 2000; ++i)
+        os::yield_thread();
+    const JobPoolStats later = pool.stats();
+    EXPECT_EQ(later.searches, searches);
+    EXPECT_EQ(later.sleeping_workers, 4U);
+    // They still come when there is something.
+    jobs_test::Milestone begun;
+    JobWith job([&] { begun.reach(1); });
+    ASSERT_TRUE(post(pool, job));
+    begun.wait_for(1);
+    wait(job);
+}
+
+// Several wait for one job, which ends while they do.
+TEST(JobsConcurrent, SeveralThreadsWaitForOneJob) {
+    JobPool pool = make_pool(2);
+    for (int round = 0; round < 100; ++round) {
+        std::uint32_t value = 0;
+        JobWith job([&] { value = 42; });
+        ASSERT_TRUE(post(pool, job));
+        run_workers(3, [&](std::size_t) {
+            wait(job);
+            EXPECT_TRUE(job.is_done());
+            EXPECT_EQ(value, 42U);
+        });
+    }
+}
+
+// More posters than places: each job is run once or refused.
+TEST(JobsConcurrent, ACrowdedQueueLosesNothing) {
+    JobPool pool = make_pool(2, {.max_posted_jobs = 4});
+    std::array<std::atomic<unsigned>, 4> runs{};
+    std::atomic<unsigned> accepted{0};
+    run_workers(runs.size(), [&](std::size_t number) {
+        const auto count = [&runs, number] { ++runs[number]; };
+        std::deque<JobWith<decltype(count)>> jobs;
+        for (int i = 0; i < 6; ++i)
+            jobs.emplace_back(count);
+        unsigned own = 0;
+        for (int round = 0; round < 300; ++round) {
+            for (auto& job : jobs)
+                own += post(pool, job) ? 1U : 0U;
+            for (auto& job : jobs)
+                wait(job);
+        }
+        EXPECT_EQ(runs[number].load(), own);
+        accepted += own;
+    });
+    jobs_test::await_all_asleep(pool);
+    EXPECT_EQ(pool.stats().posted_jobs, accepted.load());
+    EXPECT_EQ(pool.stats().finished_jobs, accepted.load());
+    EXPECT_EQ(pool.check(), Status::ok);
+}
+
+// Everything at once, by chance.
+class Storm {
+public:
+    Storm(JobPool& pool, std::uint64_t seed, std::uint64_t stream) : pool_(pool), random_(seed, stream) {}
+
+    void run(int steps) {
+        for (int step = 0; step < steps; ++step) {
+            switch (random_.below(4)) {
+                case 0:
+                    loop(random_.below(400), random_.below(20), 0);
+                    break;
+                case 1:
+                    loop(1 + random_.below(12), 1, 1 + random_.below(30));
+                    break;
+                case 2:
+                    post_and_wait(1 + random_.below(8));
+                    break;
+                default:
+                    os::yield_thread();
+            }
+        }
+    }
+
+private:
+    void loop(std::size_t count, std::size_t grain, std::size_t inner) {
+        Visits visits(count * (inner + 1));
+        parallel_for(
+            pool_, count, grain,
+            [&](std::size_t begin, std::size_t end) {
+                visits.visit(begin, end);
+                for (std::size_t i = begin; i < end && inner != 0; ++i) {
+                    const std::size_t base = count + i * inner;
+                    parallel_for(pool_, inner, 2, [&](std::size_t from, std::size_t to) {
+                        visits.visit(base + from, base + to);
+                    });
+                }
+            },
+            random_.below(2) == 0 ? Split::dynamic : Split::even);
+        ASSERT_EQ(visits.wrong(), 0U);
+    }
+
+    void post_and_wait(std::size_t count) {
+        std::atomic<unsigned> runs{0};
+        const auto work = [&] {
+            parallel_for(pool_, 20, 4, [&](std::size_t begin, std::size_t end) {
+                runs += static_cast<unsigned>(end - begin);
+            });
+        };
+        std::deque<JobWith<decltype(work)>> jobs;
+        unsigned accepted = 0;
+        for (std::size_t i = 0; i < count; ++i)
+            accepted += post(pool_, jobs.emplace_back(work)) ? 1U : 0U;
+        for (auto& job : jobs)
+            wait(job);
+        ASSERT_EQ(runs.load(), accepted * 20);
+    }
+
+    JobPool& pool_;
+    Random random_;
+};
+
+TEST(JobsConcurrent, SurvivesEverythingAtOnce) {
+    const bool is_long = std::getenv("OURO_TEST_LONG") != nullptr;
+    const std::uint64_t seeds = is_long ? 500 : 6;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Random random(seed);
+        const unsigned workers = 1 + random.below(6);
+        const unsigned spin = random.below(2) * 200;
+        JobPool pool = make_pool(workers, {.max_posted_jobs = 16, .spin_pauses = spin});
+        run_workers(3, [&](std::size_t number) { Storm(pool, seed, number + 1).run(100); });
+        jobs_test::await_all_asleep(pool);
+        ASSERT_EQ(pool.check(), Status::ok);
+        ASSERT_EQ(pool.stats().finished_jobs, pool.stats().posted_jobs);
+        if (testing::Test::HasFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace ouro
