@@ -130,7 +130,6 @@ TEST(JobsConcurrent, SleepersDoNothingUntilTheyAreWoken) {
     JobPool pool = make_pool(4);
     parallel_for(pool, 100, 1, [](std::size_t, std::size_t) {});
     jobs_test::await_all_asleep(pool);
-    // One may have set its sign already and not be counted yet; it will be before its next search.
     const std::uint64_t searches = pool.stats().searches;
     for (int i = 0; i < 2000; ++i)
         os::yield_thread();
