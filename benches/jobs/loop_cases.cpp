@@ -49,8 +49,8 @@ void add_tbb(Case& measured, std::size_t count, std::size_t grain) {
 
 void measure_grain(Session& session, JobPool& pool, std::size_t count, std::size_t grain, Split split) {
     const std::string how = split == Split::even ? ", even" : "";
-    Case measured = session.measure(
-        std::to_string(count) + " elements, grain " + std::to_string(grain) + how, kMicroseconds);
+    Case measured = session.measure(std::to_string(count) + " elements, grain " + std::to_string(grain) + how,
+                                    kMicroseconds);
     const auto step = [&pool, grain, split](auto positions, auto speeds) {
         parallel_for(
             pool, positions.size(), grain,
@@ -59,10 +59,9 @@ void measure_grain(Session& session, JobPool& pool, std::size_t count, std::size
     measured.ours(stepping(count, step));
     add_tbb(measured, count, grain);
     measured
-        .bound("a serial loop", stepping(count,
-                                         [](auto positions, auto speeds) {
-                                             integrate(positions, speeds, 0, positions.size());
-                                         }))
+        .bound("a serial loop",
+               stepping(count, [](auto positions,
+                                  auto speeds) { integrate(positions, speeds, 0, positions.size()); }))
         .bar(ratio_at_most(1.0))
         .operations(session.sized(10, 2))
         .on_any_core()

@@ -30,8 +30,7 @@ Expected<JobPool> JobPool::create(const JobPoolOptions& wanted) noexcept {
         options.max_posted_jobs > kMostPostedJobs)
         return Status::bad_argument;
     options.max_posted_jobs = std::bit_ceil(options.max_posted_jobs);
-    const detail::PoolLayout layout =
-        detail::PoolState::layout_for(options.workers, options.max_posted_jobs);
+    const detail::PoolLayout layout = detail::PoolState::layout_for(options.workers, options.max_posted_jobs);
     auto memory = take_memory(layout.bytes);
     if (!memory) return memory.status();
     auto* place = reinterpret_cast<detail::PoolState*>(memory->block().data);

@@ -1,3 +1,4 @@
+#include "jobs_storm.hpp"
 #include "jobs_support.hpp"
 #include "workers.hpp"
 
@@ -6,7 +7,6 @@
 #include <ouro/jobs/parallel_for.hpp>
 
 #include <array>
-#include <cstdlib>
 #include <deque>
 
 namespace ouro {
@@ -63,11 +63,13 @@ TEST(JobsConcurrent, SeveralThreadsShareOutAtOnce) {
         for (int round = 0; round < 100; ++round) {
             Visits visits(200 + number);
             std::atomic<unsigned> outsiders{0};
-            parallel_for(pool, 200 + number, 4, [&](std::size_t begin, std::size_t end, unsigned participant) {
-                visits.visit(begin, end);
-                if (participant == 0 && outsiders.fetch_add(1) != 0) ADD_FAILURE() << "two callers in one loop";
-                if (participant == 0) outsiders.fetch_sub(1);
-            });
+            parallel_for(pool, 200 + number, 4,
+                         [&](std::size_t begin, std::size_t end, unsigned participant) {
+                             visits.visit(begin, end);
+                             if (participant == 0 && outsiders.fetch_add(1) != 0)
+                                 ADD_FAILURE() << "two callers in one loop";
+                             if (participant == 0) outsiders.fetch_sub(1);
+                         });
             EXPECT_EQ(visits.wrong(), 0U);
         }
     });
@@ -185,82 +187,28 @@ TEST(JobsConcurrent, ACrowdedQueueLosesNothing) {
     EXPECT_EQ(pool.check(), Status::ok);
 }
 
-// Everything at once, by chance.
-class Storm {
-public:
-    Storm(JobPool& pool, std::uint64_t seed, std::uint64_t stream) : pool_(pool), random_(seed, stream) {}
-
-    void run(int steps) {
-        for (int step = 0; step < steps; ++step) {
-            switch (random_.below(4)) {
-                case 0:
-                    loop(random_.below(400), random_.below(20), 0);
-                    break;
-                case 1:
-                    loop(1 + random_.below(12), 1, 1 + random_.below(30));
-                    break;
-                case 2:
-                    post_and_wait(1 + random_.below(8));
-                    break;
-                default:
-                    os::yield_thread();
-            }
+// All shares of an even split wait for each other here, so that every worker has to come. A program may not
+// do this: nothing promises that they do.
+TEST(JobsConcurrent, AllWorkersComeWhenThereIsWorkForAll) {
+    for (const unsigned spin : {0U, 2000U}) {
+        JobPool pool = make_pool(5, {.spin_pauses = spin});
+        for (int round = 0; round < 50; ++round) {
+            if (round % 5 == 0) jobs_test::await_all_asleep(pool);
+            std::atomic<std::uint32_t> missing{pool.participant_count()};
+            const auto meet = [&](std::size_t, std::size_t) {
+                if (missing.fetch_sub(1) == 1) os::wake_all(missing);
+                for (std::uint32_t left = missing.load(); left != 0; left = missing.load())
+                    os::wait_on(missing, left);
+            };
+            parallel_for(pool, pool.participant_count(), 1, meet, Split::even);
         }
+        EXPECT_EQ(pool.stats().body_calls, 50U * pool.participant_count());
     }
-
-private:
-    void loop(std::size_t count, std::size_t grain, std::size_t inner) {
-        Visits visits(count * (inner + 1));
-        parallel_for(
-            pool_, count, grain,
-            [&](std::size_t begin, std::size_t end) {
-                visits.visit(begin, end);
-                for (std::size_t i = begin; i < end && inner != 0; ++i) {
-                    const std::size_t base = count + i * inner;
-                    parallel_for(pool_, inner, 2, [&](std::size_t from, std::size_t to) {
-                        visits.visit(base + from, base + to);
-                    });
-                }
-            },
-            random_.below(2) == 0 ? Split::dynamic : Split::even);
-        ASSERT_EQ(visits.wrong(), 0U);
-    }
-
-    void post_and_wait(std::size_t count) {
-        std::atomic<unsigned> runs{0};
-        const auto work = [&] {
-            parallel_for(pool_, 20, 4, [&](std::size_t begin, std::size_t end) {
-                runs += static_cast<unsigned>(end - begin);
-            });
-        };
-        std::deque<JobWith<decltype(work)>> jobs;
-        unsigned accepted = 0;
-        for (std::size_t i = 0; i < count; ++i)
-            accepted += post(pool_, jobs.emplace_back(work)) ? 1U : 0U;
-        for (auto& job : jobs)
-            wait(job);
-        ASSERT_EQ(runs.load(), accepted * 20);
-    }
-
-    JobPool& pool_;
-    Random random_;
-};
+}
 
 TEST(JobsConcurrent, SurvivesEverythingAtOnce) {
-    const bool is_long = std::getenv("OURO_TEST_LONG") != nullptr;
-    const std::uint64_t seeds = is_long ? 500 : 6;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        Random random(seed);
-        const unsigned workers = 1 + random.below(6);
-        const unsigned spin = random.below(2) * 200;
-        JobPool pool = make_pool(workers, {.max_posted_jobs = 16, .spin_pauses = spin});
-        run_workers(3, [&](std::size_t number) { Storm(pool, seed, number + 1).run(100); });
-        jobs_test::await_all_asleep(pool);
-        ASSERT_EQ(pool.check(), Status::ok);
-        ASSERT_EQ(pool.stats().finished_jobs, pool.stats().posted_jobs);
-        if (testing::Test::HasFailure()) return;
-    }
+    for (std::uint64_t seed = 1; seed <= 6; ++seed)
+        jobs_test::run_storm(seed);
 }
 
 }  // namespace

@@ -107,7 +107,9 @@ unsigned thread_count() {
 
 TEST(JobPoolFaults, NoThreadIsLeftWhenOneCannotBeStarted) {
     // The first use takes what the C library keeps for later.
-    { const JobPool warm = make_pool(4); }
+    {
+        const JobPool warm = make_pool(4);
+    }
     const unsigned before = thread_count();
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
         inject::fail_nth(OsCall::start_thread, nth, EAGAIN);
@@ -123,7 +125,9 @@ TEST(JobPoolFaults, NoThreadIsLeftWhenOneCannotBeStarted) {
 }
 
 TEST(JobPoolFaults, NoMemoryIsLeftWhenThereIsNotEnough) {
-    { const JobPool warm = make_pool(1); }
+    {
+        const JobPool warm = make_pool(1);
+    }
     const os::testing_support::NoMappingLeak no_leak;
     for (const OsCall call : {OsCall::map_memory, OsCall::protect_memory}) {
         inject::fail_nth(call, 1, ENOMEM);

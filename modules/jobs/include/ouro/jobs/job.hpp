@@ -37,9 +37,7 @@ public:
         return state != kNeverPosted && state != kDone;
     }
     // True once it has run; what it wrote is visible then. False before the first post.
-    [[nodiscard]] bool is_done() const noexcept {
-        return state_.load(std::memory_order_acquire) == kDone;
-    }
+    [[nodiscard]] bool is_done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
 private:
     friend class detail::PoolState;

@@ -54,8 +54,8 @@ struct JobPoolStats {
     unsigned sleeping_workers = 0;
 };
 
-// Threads that wait for work: loops that their callers share out (parallel_for.hpp), and jobs that run when no
-// loop needs anybody (job.hpp).
+// Threads that wait for work: loops that their callers share out (parallel_for.hpp), and jobs that run when
+// no loop needs anybody (job.hpp).
 //
 //     auto pool = JobPool::create({});
 //     if (!pool) return pool.status();

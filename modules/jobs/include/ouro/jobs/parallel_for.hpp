@@ -42,15 +42,16 @@ struct IndexRange {
 
 // Calls fn(begin, end) or fn(begin, end, participant) for ranges that cover 0 to count, each index once, on
 // the caller and on whatever workers have time; returns when all calls have. What the caller wrote before is
-// visible in fn, and what fn wrote is visible afterwards. `participant` is below pool.participant_count(), and
-// no two calls that run at once have the same.
+// visible in fn, and what fn wrote is visible afterwards. `participant` is below pool.participant_count(),
+// and no two calls that run at once have the same.
 //
 // Ranges begin at multiples of `grain` (0 counts as 1) and are as long as `split` says; with no workers, or
 // when there is one chunk only, it is one call. Nothing may depend on where they begin, nor on their order.
 //
 // fn is used by reference, from several threads at once, and may not throw. It may call parallel_for and post
-// on the same pool: inner loops are shared out as well. The caller does not take up other work while it
-// waits, and does not wait for work that nobody has begun, so that nothing here can deadlock by itself.
+// on the same pool: inner loops are shared out as well. Its calls may not wait for one another, since there
+// may be one thread only. The caller takes up no other work while it waits, and never waits for something
+// that nobody has begun, so that nothing here can deadlock by itself.
 template <class Fn>
 void parallel_for(JobPool& pool, std::size_t count, std::size_t grain, Fn&& fn,
                   Split split = Split::dynamic) noexcept {
