@@ -94,7 +94,8 @@ void measure_posts(Session& session, JobPool& pool) {
 }  // namespace
 
 void measure_empty_jobs(Session& session) {
-    JobPool pool = must(JobPool::create(), "pool");
+    // Room for the next round too where a worker has not finished with the last.
+    JobPool pool = must(JobPool::create({.max_posted_jobs = 4 * kJobs}), "pool");
     measure_loop(session, pool, "share out two empty chunks", 2, Split::even);
     measure_loop(session, pool, "share out 1,000 empty jobs", kJobs, Split::dynamic);
     measure_posts(session, pool);

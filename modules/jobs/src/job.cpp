@@ -29,10 +29,16 @@ void PoolState::finish(Job& job) noexcept {
 }
 
 PostQueue::Place* PoolState::claim_place() noexcept {
+    // Whoever is about to empty the next place may have lost its core.
+    constexpr unsigned kPoliteTries = 64;
     PostQueue::Place* place = queue_.begin_put();
-    if (place != nullptr) return place;
-    queue_.drop_gone();
-    return queue_.begin_put();
+    for (unsigned tries = 0; place == nullptr && tries < kPoliteTries; ++tries) {
+        queue_.drop_gone();
+        if (queue_.is_full()) return nullptr;
+        if (tries != 0) os::yield_thread();
+        place = queue_.begin_put();
+    }
+    return place;
 }
 
 Status PoolState::post(Job& job) noexcept {

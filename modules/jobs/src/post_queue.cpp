@@ -77,16 +77,26 @@ bool PostQueue::is_empty() const noexcept {
     return at(position).turn.load(std::memory_order_relaxed) <= position;
 }
 
+bool PostQueue::is_free_or_being_emptied(std::uint64_t next_position) const noexcept {
+    const Place& place = at(next_position);
+    const std::uint64_t turn = place.turn.load(std::memory_order_acquire);
+    if (turn != next_position) return turn + places_.size() == next_position + 1;
+    return place.job.load(std::memory_order_relaxed) == nullptr;
+}
+
 bool PostQueue::is_sound() const noexcept {
-    const std::uint64_t put = put_.load(std::memory_order_acquire);
-    const std::uint64_t taken = taken_.load(std::memory_order_acquire);
-    if (taken > put || put - taken > places_.size()) return false;
-    for (std::uint64_t i = taken; i < taken + places_.size(); ++i) {
-        const std::uint64_t turn = at(i).turn.load(std::memory_order_relaxed);
-        if (turn != (i < put ? i + 1 : i)) return false;
-        if (i >= put && at(i).job.load(std::memory_order_relaxed) != nullptr) return false;
+    for (;;) {
+        const std::uint64_t put = put_.load(std::memory_order_acquire);
+        const std::uint64_t taken = taken_.load(std::memory_order_acquire);
+        if (taken > put || put - taken > places_.size()) return false;
+        bool is_sound = true;
+        for (std::uint64_t i = taken; i < put; ++i)
+            is_sound = is_sound && at(i).turn.load(std::memory_order_acquire) == i + 1;
+        for (std::uint64_t i = put; i < taken + places_.size(); ++i)
+            is_sound = is_sound && is_free_or_being_emptied(i);
+        // What was seen of places that were passed meanwhile says nothing.
+        if (is_sound || taken_.load(std::memory_order_acquire) == taken) return is_sound;
     }
-    return true;
 }
 
 }  // namespace ouro::detail

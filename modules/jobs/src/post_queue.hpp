@@ -42,10 +42,17 @@ public:
     // A guess, true or false for a moment.
     [[nodiscard]] bool is_empty() const noexcept;
     [[nodiscard]] std::uint64_t put_count() const noexcept { return put_.load(std::memory_order_relaxed); }
-    // Requires: nobody uses it meanwhile.
+    // The same. One that is not full may have no free place all the same, while somebody is about to empty
+    // it.
+    [[nodiscard]] bool is_full() const noexcept {
+        const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+        return put_.load(std::memory_order_relaxed) >= taken + places_.size();
+    }
+    // Requires: there is no job in it, and nobody puts any. Others may still be emptying places.
     [[nodiscard]] bool is_sound() const noexcept;
 
 private:
+    [[nodiscard]] bool is_free_or_being_emptied(std::uint64_t next_position) const noexcept;
     [[nodiscard]] Place& at(std::uint64_t position) const noexcept {
         return places_[static_cast<std::size_t>(position) & (places_.size() - 1)];
     }

@@ -100,6 +100,12 @@ TEST(ParallelFor, RunsAsOneCallWhereNothingCanBeShared) {
     EXPECT_EQ(calls, 3U);
 }
 
+std::atomic<std::size_t> g_sum{0};
+
+void add_to_sum(std::size_t begin, std::size_t end) {
+    g_sum += end - begin;
+}
+
 TEST(ParallelFor, TakesBodiesOfAllKindsByReference) {
     struct Body {
         Body() = default;
@@ -115,13 +121,10 @@ TEST(ParallelFor, TakesBodiesOfAllKindsByReference) {
     Body changing;
     parallel_for(pool, 1000, 1, changing);
     EXPECT_EQ(changing.sum.load(), 1000U);
-    static std::atomic<std::size_t> plain_sum{0};
-    plain_sum = 0;
-    void (*const plain)(std::size_t, std::size_t) = [](std::size_t begin, std::size_t end) {
-        plain_sum += end - begin;
-    };
-    parallel_for(pool, 1000, 1, plain);
-    EXPECT_EQ(plain_sum.load(), 1000U);
+    g_sum = 0;
+    parallel_for(pool, 1000, 1, add_to_sum);
+    parallel_for(pool, 1000, 1, &add_to_sum);
+    EXPECT_EQ(g_sum.load(), 2000U);
 }
 
 // As many chunks as half a word can number, and sizes whose products would wrap around.

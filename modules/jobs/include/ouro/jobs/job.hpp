@@ -58,8 +58,8 @@ private:
 };
 
 // Lets a worker run the job some time from now. On a pool without workers it has run when this returns. Fails
-// with busy (the job is pending; it may not post itself) or capacity_exhausted (too many jobs wait), and the
-// job is then as it was.
+// with busy (the job is pending; it may not post itself) or capacity_exhausted (too many jobs wait, or a
+// thread lost its core for long while it was taking the oldest one), and the job is then as it was.
 Expected<void> post(JobPool& pool, Job& job) noexcept;
 
 // Returns when the job is not pending. A job that nobody has begun is run here and now, and no other in its

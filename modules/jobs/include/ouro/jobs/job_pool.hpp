@@ -94,8 +94,8 @@ public:
     [[nodiscard]] unsigned current_participant() const noexcept;
 
     [[nodiscard]] JobPoolStats stats() const noexcept;
-    // Walks everything; corrupt_data when something does not fit together. Requires: no loop is running, and
-    // nobody posts meanwhile.
+    // Walks everything; corrupt_data when something does not fit together. Requires: no loop is running, no
+    // job is pending, and nobody begins either meanwhile.
     [[nodiscard]] Status check() const noexcept;
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/base/assert.hpp>
 #include <ouro/jobs/detail/loop_order.hpp>
 #include <ouro/jobs/job_pool.hpp>
 
@@ -59,17 +60,21 @@ void parallel_for(JobPool& pool, std::size_t count, std::size_t grain, Fn&& fn,
     static_assert(std::is_invocable_v<Body&, std::size_t, std::size_t> ||
                       std::is_invocable_v<Body&, std::size_t, std::size_t, unsigned>,
                   "a loop's body is called as fn(begin, end) or fn(begin, end, participant)");
-    if (count == 0) return;
-    if (pool.worker_count() == 0 || count <= grain) {
-        detail::call_body(fn, 0, count, pool);
-        return;
+    if constexpr (std::is_function_v<Body>) {
+        parallel_for(pool, count, grain, &fn, split);
+    } else {
+        if (count == 0) return;
+        if (pool.worker_count() == 0 || count <= grain) {
+            detail::call_body(fn, 0, count, pool);
+            return;
+        }
+        const auto call = [](void* body, std::size_t begin, std::size_t end, unsigned participant) noexcept {
+            detail::call_body(*static_cast<Body*>(body), begin, end, participant);
+        };
+        // A body may be const; it is only ever called as what it is.
+        auto* body = const_cast<std::remove_const_t<Body>*>(&fn);
+        detail::run_loop(pool, {call, body, count, grain != 0 ? grain : 1, split == Split::even});
     }
-    const auto call = [](void* body, std::size_t begin, std::size_t end, unsigned participant) noexcept {
-        detail::call_body(*static_cast<Body*>(body), begin, end, participant);
-    };
-    // A body may be const; it is only ever called as what it is.
-    auto* body = const_cast<std::remove_const_t<Body>*>(&fn);
-    detail::run_loop(pool, {call, body, count, grain != 0 ? grain : 1, split == Split::even});
 }
 
 }  // namespace ouro
