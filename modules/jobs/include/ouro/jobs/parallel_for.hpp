@@ -5,6 +5,7 @@
 #include <ouro/jobs/job_pool.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -72,7 +73,7 @@ void parallel_for(JobPool& pool, std::size_t count, std::size_t grain, Fn&& fn,
             detail::call_body(*static_cast<Body*>(body), begin, end, participant);
         };
         // A body may be const; it is only ever called as what it is.
-        auto* body = const_cast<std::remove_const_t<Body>*>(&fn);
+        auto* body = const_cast<std::remove_const_t<Body>*>(std::addressof(fn));
         detail::run_loop(pool, {call, body, count, grain != 0 ? grain : 1, split == Split::even});
     }
 }
