@@ -59,6 +59,13 @@ private:
     std::atomic<std::uint32_t> word_{0};
 };
 
+// Long enough for a thread that does not sleep to be noticed.
+inline void rest() {
+    constexpr std::uint64_t kRestNs = 20'000'000;
+    const std::atomic<std::uint32_t> nobody_wakes_this{0};
+    os::wait_on(nobody_wakes_this, 0, kRestNs);
+}
+
 inline void await_all_asleep(const JobPool& pool) {
     while (pool.stats().sleeping_workers != pool.worker_count())
         os::yield_thread();

@@ -160,10 +160,10 @@ TEST(JobPoolFaults, ASleepingPoolMakesNoSystemCallsAndAWorkingOneTakesNothing) {
     parallel_for(pool, 100, 1, [](std::size_t, std::size_t) {});
     jobs_test::await_all_asleep(pool);
     inject::clear();
-    for (int i = 0; i < 2000; ++i)
-        os::yield_thread();
-    // The call to sleep is the last one that each makes, and may come right after it is seen asleep.
-    EXPECT_LE(inject::uses(OsCall::wait_on_word), pool.worker_count());
+    jobs_test::rest();
+    // The call to sleep is the last one that each makes, and may come right after it is seen asleep; and
+    // ours.
+    EXPECT_LE(inject::uses(OsCall::wait_on_word), pool.worker_count() + 1);
     for (int round = 0; round < 100; ++round)
         parallel_for(pool, 100, 1, [](std::size_t, std::size_t) {});
     EXPECT_EQ(inject::uses(OsCall::map_memory), 0U);
