@@ -12,8 +12,7 @@ ListingWriter& ListingWriter::bytes(std::uint64_t value) noexcept {
         ++unit;
     const std::uint64_t one = std::uint64_t{1} << (kStepBits * unit);
     number(value / one);
-    if (const std::uint64_t tenths = (value % one) / ((one + 9) / 10); unit != 0 && tenths != 0)
-        text(".").number(tenths < 9 ? tenths : 9);
+    if (const std::uint64_t tenths = value % one * 10 / one; tenths != 0) text(".").number(tenths);
     return text(kUnits[unit]);
 }
 
