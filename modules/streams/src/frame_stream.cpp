@@ -28,6 +28,7 @@ Expected<Stream> open_half(MemoryTable& table, const FrameStream::Options& optio
                                                   : stream->grow(kFrameFrontBytes);
     if (!ready) return ready.status();
     stream->note_cursor(kFrameFrontBytes, kFrameFrontBytes);
+    stream->publish();
     stream->tell_sanitizers();
     return stream;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 
 #include <fcntl.h>
@@ -219,7 +220,8 @@ TEST_F(StreamsAssetFailure, FilePagesAreTakenAwayLater) {
     std::filesystem::resize_file(file, 0);
     const auto plain = assets_.allocate("plain", 200'000);
     ASSERT_TRUE(plain);
-    for (const std::byte byte : *assets_.bytes(*plain))
+    const std::span<const std::byte> bytes = *assets_.bytes(*plain);
+    for (const std::byte byte : bytes)
         ASSERT_EQ(byte, std::byte{0});
 }
 

@@ -8,7 +8,7 @@
 namespace ouro::detail {
 
 inline constexpr std::array<char, 8> kRecordingMagic{'o', 'u', 'r', 'o', 'r', 'e', 'c', 0};
-inline constexpr std::uint32_t kRecordingVersion = 1;
+inline constexpr std::uint32_t kRecordingVersion = 2;
 
 struct RecordingHeader {
     std::array<char, 8> magic;
@@ -26,6 +26,10 @@ enum class RecordingPart : std::uint32_t {
     mappings = 2,
     // Without bytes.
     end = 3,
+    // The table of blocks (ouro/memory/block_registry.hpp), as far as it is in use.
+    blocks = 4,
+    // The table of tags (ouro/memory/detail/tag_table.hpp), as far as it is in use.
+    tags = 5,
 };
 
 struct RecordingPartHeader {
