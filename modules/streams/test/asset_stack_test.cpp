@@ -1,6 +1,5 @@
 #include "small_table.hpp"
 
-#include <ouro/base/random.hpp>
 #include <ouro/memory/seal.hpp>
 #include <ouro/os/virtual_memory.hpp>
 #include <ouro/streams/asset_stack.hpp>
@@ -208,77 +207,6 @@ TEST_F(AssetStackTest, TellsWhetherPagesAreHuge) {
     EXPECT_LE(report.huge_bytes, huge->stats().committed_bytes);
     EXPECT_EQ(assets_.page_report().asked, ouro::os::PageKind::normal);
     EXPECT_EQ(assets_.page_report().reason, Status::ok);
-}
-
-// Random scopes and assets against a model of nested lists.
-TEST_F(AssetStackTest, RandomScopesMatchAModel) {
-    struct Held {
-        AssetHandle handle;
-        std::size_t bytes;
-        unsigned char mark;
-    };
-    struct Level {
-        AssetScope scope;
-        std::vector<Held> assets;
-    };
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        ouro::Random random(seed);
-        std::vector<Level> levels;
-        std::vector<AssetHandle> gone;
-        std::vector<AssetScope> gone_scopes;
-        const auto release_from = [&](std::size_t index) {
-            const AssetScope outermost = levels[index].scope;
-            for (std::size_t i = index; i < levels.size(); ++i) {
-                gone_scopes.push_back(levels[i].scope);
-                for (const Held& held : levels[i].assets)
-                    gone.push_back(held.handle);
-            }
-            levels.resize(index);
-            return assets_.release(outermost).status();
-        };
-        for (int step = 0; step < 1500; ++step) {
-            const std::uint32_t choice = random.below(100);
-            if (choice < 15 && levels.size() < AssetStack::kMaxDepth) {
-                const auto scope = assets_.open_scope("level " + std::to_string(levels.size()));
-                ASSERT_TRUE(scope);
-                levels.push_back({*scope, {}});
-            } else if (choice < 85 && !levels.empty()) {
-                const std::size_t bytes = 1 + random.below(choice < 80 ? 2000 : 400'000);
-                const auto asset = assets_.allocate("asset", bytes, std::size_t{1} << random.below(13));
-                if (!asset) {
-                    ASSERT_EQ(asset.status(), Status::capacity_exhausted);
-                    continue;
-                }
-                const auto mark = static_cast<unsigned char>(random.below(256));
-                std::memset(assets_.writable_bytes(*asset)->data(), mark, bytes);
-                levels.back().assets.push_back({*asset, bytes, mark});
-            } else if (!levels.empty() && choice >= 92) {
-                const auto index = random.below(static_cast<std::uint32_t>(levels.size()));
-                ASSERT_EQ(release_from(index), Status::ok);
-            }
-            std::size_t count = 0;
-            for (const Level& level : levels) {
-                for (const Held& held : level.assets) {
-                    const auto bytes = assets_.bytes(held.handle);
-                    ASSERT_TRUE(bytes && bytes->size() == held.bytes);
-                    ASSERT_TRUE(bytes->front() == std::byte{held.mark} && bytes->back() == bytes->front());
-                    ++count;
-                }
-            }
-            ASSERT_EQ(assets_.stats().assets, count);
-            ASSERT_EQ(assets_.stats().depth, levels.size());
-            ASSERT_EQ(assets_.check(), Status::ok);
-        }
-        for (const AssetHandle handle : gone)
-            ASSERT_EQ(assets_.bytes(handle).status(), Status::stale_handle);
-        for (const AssetScope scope : gone_scopes)
-            ASSERT_EQ(assets_.release(scope).status(), Status::stale_handle);
-        if (!levels.empty()) {
-            ASSERT_EQ(release_from(0), Status::ok);
-        }
-        ASSERT_EQ(assets_.stats().used_bytes, 0U);
-    }
 }
 
 }  // namespace
