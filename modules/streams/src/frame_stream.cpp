@@ -66,7 +66,6 @@ Expected<MemoryBlock> FrameCore::take_chunk(std::uint64_t number, std::size_t le
             half.committed_bytes.store(half.stream.committed_bytes(), std::memory_order_release);
         }
         if (half.cursor_bytes.compare_exchange_weak(from, to, std::memory_order_acq_rel)) {
-            chunks_taken.fetch_add(1, std::memory_order_relaxed);
             return whole.sub(from, to - from);
         }
     }
@@ -165,8 +164,8 @@ bool FrameStream::is_in_last_frame(const void* address) const noexcept {
 
 FrameStream::Stats FrameStream::stats() const noexcept {
     Stats stats{.frame = frame(),
-                .allocations = core_->allocations.load(std::memory_order_relaxed),
                 .failures = core_->failures.load(std::memory_order_relaxed),
+                .allocations = core_->allocations.load(std::memory_order_relaxed),
                 .chunks_taken = core_->chunks_taken.load(std::memory_order_relaxed),
                 .writers = core_->writers.load(std::memory_order_relaxed)};
     const auto used_in = [](const FrameHalf& half) {

@@ -35,6 +35,7 @@ FrameWriter::FrameWriter(FrameWriter&& other) noexcept
       frame_(other.frame_),
       allocations_(other.allocations_),
       told_allocations_(other.told_allocations_),
+      chunks_taken_(other.chunks_taken_),
       failures_(other.failures_),
       peak_bytes_(other.peak_bytes_),
       begin_(other.begin_),
@@ -50,12 +51,15 @@ FrameWriter::~FrameWriter() {
 
 void FrameWriter::tell_counts() noexcept {
     const std::uint64_t news = allocations_ - std::exchange(told_allocations_, allocations_);
-    if (news != 0) core_->allocations.fetch_add(news, std::memory_order_relaxed);
+    if (news == 0) return;
+    core_->allocations.fetch_add(news, std::memory_order_relaxed);
+    core_->chunks_taken.fetch_add(std::exchange(chunks_taken_, 0), std::memory_order_relaxed);
 }
 
 void FrameWriter::enter_current_frame() noexcept {
     const std::uint64_t now = core_->frame.load(std::memory_order_acquire);
     if (frame_ == now) return;
+    tell_counts();
     // What it had belongs to another frame, which may be gone: nothing of it is looked at.
     frame_ = now;
     first_ = chunk_ = nullptr;
@@ -80,6 +84,13 @@ Status FrameWriter::enter_chunk(std::size_t bytes) noexcept {
     }
     const auto taken = core_->take_chunk(frame_, bytes);
     if (!taken) return taken.status();
+    ++chunks_taken_;
+    // Where nobody else took any meanwhile, the chunk simply grows, and nothing at its end is lost.
+    if (chunk_ != nullptr && left == nullptr && taken->data == chunk_->end) {
+        chunk_->end = taken->end();
+        limit_ = address_of(chunk_->end);
+        return Status::ok;
+    }
     annotate::permit({taken->data, kChunkHeadBytes});
     auto* const fresh = std::construct_at(reinterpret_cast<FrameChunk*>(taken->data));
     fresh->next = left;
@@ -91,7 +102,6 @@ Status FrameWriter::enter_chunk(std::size_t bytes) noexcept {
 }
 
 Expected<MemoryBlock> FrameWriter::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
-    tell_counts();
     Status status = check_allocation(size, alignment);
     const auto bytes = chunk_for(size, alignment);
     if (status == Status::ok) status = bytes.status();

@@ -43,7 +43,7 @@ public:
         std::size_t frame_bytes = std::size_t{1} << 30;
         // What a writer takes at once: more for fewer steps on shared memory, less for less that is left over
         // at each writer's end. At least kMinChunkBytes.
-        std::size_t chunk_bytes = std::size_t{64} << 10;
+        std::size_t chunk_bytes = std::size_t{128} << 10;
         std::size_t commit_step_bytes = std::size_t{256} << 10;
         // After this many swaps, memory beyond one and a half of the highest use within them goes back to the
         // system; 0: never.
@@ -63,9 +63,9 @@ public:
         // Of both buffers.
         std::size_t reserved_bytes = 0;
         std::size_t committed_bytes = 0;
-        // Writers tell of these when they take a chunk, meet a new frame or end.
-        std::uint64_t allocations = 0;
         std::uint64_t failures = 0;
+        // Writers tell of these when they meet a new frame, and when they end.
+        std::uint64_t allocations = 0;
         std::uint64_t chunks_taken = 0;
         std::uint32_t writers = 0;
     };

@@ -169,6 +169,8 @@ private:
     std::uint64_t frame_ = 0;
     std::uint64_t allocations_ = 0;
     std::uint64_t told_allocations_ = 0;
+    // Not told yet.
+    std::uint64_t chunks_taken_ = 0;
     std::uint64_t failures_ = 0;
     std::size_t peak_bytes_ = 0;
     // Of the current chunk, without looking into it: it may be gone.
