@@ -27,7 +27,11 @@ class FrameWriterTest : public testing::Test {
 protected:
     MemoryTable table_ = small_table();
     FrameStream frames_ = *FrameStream::create(table_, {.frame_bytes = 2 * kMib, .chunk_bytes = 4 * kKib});
+    // Another writer takes what lies behind the newest chunk, so that it cannot grow.
+    void intrude() { static_cast<void>(intruder_.allocate(4 * kKib)); }
+
     FrameWriter writer_ = frames_.add_writer();
+    FrameWriter intruder_ = frames_.add_writer();
 };
 
 struct Command {
@@ -90,6 +94,7 @@ TEST_F(FrameWriterTest, AlignsAcrossChunks) {
             ASSERT_TRUE(block);
             ASSERT_TRUE(ouro::is_aligned(block->data, alignment));
             std::memset(block->data, 1, block->size);
+            if (size == 100) intrude();
             ASSERT_EQ(writer_.check(), Status::ok);
         }
     }
@@ -102,13 +107,29 @@ TEST_F(FrameWriterTest, AScopeInALoopNeedsItsMemoryOnce) {
         const FrameWriterScope scope(writer_);
         // Larger than a chunk, and many small ones.
         ASSERT_TRUE(writer_.allocate(20 * kKib));
-        for (int i = 0; i < 100; ++i)
+        for (int i = 0; i < 100; ++i) {
             ASSERT_TRUE(writer_.allocate(100));
+            if (round == 0 && i % 10 == 0) intrude();
+        }
         if (round == 0) used = frames_.stats().used_bytes;
     }
     EXPECT_EQ(frames_.stats().used_bytes, used);
     EXPECT_EQ(writer_.stats().live_bytes, 100U);
     EXPECT_GE(writer_.stats().peak_bytes, 30 * kKib);
+    EXPECT_EQ(writer_.check(), Status::ok);
+}
+
+TEST_F(FrameWriterTest, ALoneWritersChunkGrows) {
+    const auto first = writer_.allocate(3 * kKib, 1);
+    const auto second = writer_.allocate(3 * kKib, 1);
+    const auto third = writer_.allocate(30 * kKib, 1);
+    ASSERT_TRUE(first && second && third);
+    EXPECT_EQ(second->data, first->end());
+    EXPECT_EQ(third->data, second->end());
+    intrude();
+    const auto apart = writer_.allocate(8 * kKib, 1);
+    ASSERT_TRUE(apart);
+    EXPECT_GE(apart->data, third->end() + 4 * kKib);
     EXPECT_EQ(writer_.check(), Status::ok);
 }
 
@@ -128,6 +149,7 @@ TEST_F(FrameWriterTest, AScopeOverASwapFreesNothing) {
     const FrameWriter::Marker start = writer_.mark();
     const auto first = writer_.allocate(100);
     ASSERT_TRUE(first);
+    intrude();
     ASSERT_TRUE(writer_.allocate(10 * kKib));
     writer_.rewind(start);
     EXPECT_EQ(writer_.allocate(100)->data, first->data);
@@ -176,26 +198,28 @@ TEST_F(FrameWriterTest, ServesWhoeverHoldsAHandle) {
     EXPECT_FALSE(handle.info().frees_blocks);
 }
 
+struct Live {
+    MemoryBlock block;
+    unsigned char mark;
+};
+
+bool all_hold(const std::vector<Live>& blocks) {
+    for (const Live& live : blocks) {
+        if (live.block.data[0] != std::byte{live.mark} ||
+            live.block.data[live.block.size - 1] != std::byte{live.mark})
+            return false;
+    }
+    return true;
+}
+
 // Random blocks, scopes and swaps against a model that knows what each live block holds.
 TEST_F(FrameWriterTest, RandomUseKeepsEveryLiveBlock) {
-    struct Live {
-        MemoryBlock block;
-        unsigned char mark;
-    };
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         ouro::Random random(seed);
         std::vector<Live> current;
         std::vector<Live> last;
         std::vector<std::pair<FrameWriter::Marker, std::size_t>> marks;
-        const auto all_hold = [](const std::vector<Live>& blocks) {
-            for (const Live& live : blocks) {
-                if (live.block.data[0] != std::byte{live.mark} ||
-                    live.block.data[live.block.size - 1] != std::byte{live.mark})
-                    return false;
-            }
-            return true;
-        };
         for (int step = 0; step < 2000; ++step) {
             const std::uint32_t choice = random.below(100);
             if (choice < 70) {
@@ -214,7 +238,9 @@ TEST_F(FrameWriterTest, RandomUseKeepsEveryLiveBlock) {
                 writer_.rewind(marks.back().first);
                 current.resize(std::min(current.size(), marks.back().second));
                 marks.pop_back();
-            } else if (choice >= 98) {
+            } else if (choice < 98) {
+                intrude();
+            } else {
                 frames_.swap();
                 last = std::move(current);
                 current.clear();
