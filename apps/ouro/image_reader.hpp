@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace ouro {
 
@@ -46,6 +47,9 @@ struct LoadedImage {
     std::size_t used_bytes = 0;
     // As visit_mapping_lines gives them.
     std::string mappings;
+    // Of a recording: the tables of blocks and tags.
+    std::vector<std::byte> blocks;
+    std::vector<std::byte> tags;
     // Which of the process's records these are, from one in the order of their addresses: a program has its
     // own, and a preloaded malloc library others.
     std::size_t record_set = 1;

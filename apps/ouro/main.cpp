@@ -1,5 +1,6 @@
 #include "doctor.hpp"
 #include "report_command.hpp"
+#include "streams_command.hpp"
 
 #include <ouro/os/terminal.hpp>
 
@@ -88,6 +89,15 @@ void add_report(CLI::App& program, int& exit_code) {
     report->callback([request, &exit_code] { exit_code = ouro::run_report(*request, std::cout, std::cerr); });
 }
 
+void add_streams(CLI::App& program, int& exit_code) {
+    CLI::App* streams = program.add_subcommand(
+        "streams", "List the blocks of memory that a program owns: tables, streams, allocators");
+    auto request = std::make_shared<ouro::StreamsRequest>();
+    streams->add_option("target", request->target, "The number of a running process, or a recording's file");
+    streams->add_flag("--json", request->as_json, "Print one JSON object instead of text");
+    streams->callback([request, &exit_code] { exit_code = run_streams(*request, std::cout, std::cerr); });
+}
+
 constexpr int kWrongUsage = 2;
 
 std::string known_commands(const CLI::App& program) {
@@ -128,6 +138,7 @@ int main(int argc, char** argv) {
     int exit_code = 0;
     add_doctor(program);
     add_report(program, exit_code);
+    add_streams(program, exit_code);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

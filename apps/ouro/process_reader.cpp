@@ -1,5 +1,6 @@
 #include "image_checks.hpp"
 #include "image_reader.hpp"
+#include "process_errors.hpp"
 
 #include <ouro/base/status.hpp>
 #include <ouro/os/clock.hpp>
@@ -17,26 +18,6 @@ namespace {
 
 using detail::ImageHeader;
 using detail::ObserveImage;
-
-std::string process_text(std::uint32_t process_id) {
-    return "process " + std::to_string(process_id);
-}
-
-[[noreturn]] void complain(std::uint32_t process_id, Status status) {
-    const std::string process = process_text(process_id);
-    switch (status) {
-        case Status::not_found:
-            throw ProcessEnded("there is no " + process + " (any more); `ps` lists those that run");
-        case Status::permission_denied:
-            throw ReportError(
-                "the system does not let you look into " + process +
-                ": it belongs to another user, protects itself, or the system lets only parents look. Type "
-                "the command as that user or as root, let the program call ouro::allow_reports(), or "
-                "record itself with ouro::save_image(path)");
-        default:
-            throw ReportError("cannot look into " + process + ": " + std::string(status_text(status)));
-    }
-}
 
 struct Mapping {
     std::uint64_t start = 0;
@@ -72,7 +53,7 @@ Mappings list_mappings(std::uint32_t process_id) {
         return true;
     };
     const auto visited = os::visit_mapping_lines(process_id, add, &found);
-    if (!visited) complain(process_id, visited.status());
+    if (!visited) complain_about_process(process_id, visited.status());
     if (found.text.empty())
         throw ProcessEnded(process_text(process_id) +
                            " has no memory of its own: it is ending, or a part of the system");
@@ -87,7 +68,7 @@ std::vector<std::uint64_t> find_images(std::uint32_t process_id, const Mappings&
         const auto read =
             os::read_process_memory(process_id, mapping.start, std::as_writable_bytes(std::span(&header, 1)));
         // It may have been unmapped since.
-        if (!read && read.status() != Status::not_mapped) complain(process_id, read.status());
+        if (!read && read.status() != Status::not_mapped) complain_about_process(process_id, read.status());
         if (!read || header.magic != detail::kObserveMagic) continue;
         check_image_header(header, process_text(process_id).c_str());
         places.push_back(mapping.start);
@@ -123,13 +104,33 @@ LoadedImage copy_image(std::uint32_t process_id, std::uint64_t address) {
     loaded.is_live = true;
     Copying copying{process_id, address, &loaded};
     const auto visited = os::visit_used_pages(process_id, address, sizeof(ObserveImage), copy_run, &copying);
-    if (!visited) complain(process_id, visited.status());
-    if (copying.status != Status::ok) complain(process_id, copying.status);
+    if (!visited) complain_about_process(process_id, visited.status());
+    if (copying.status != Status::ok) complain_about_process(process_id, copying.status);
     loaded.taken_ns = os::monotonic_ns();
     return loaded;
 }
 
 }  // namespace
+
+std::string process_text(std::uint32_t process_id) {
+    return "process " + std::to_string(process_id);
+}
+
+void complain_about_process(std::uint32_t process_id, Status status) {
+    const std::string process = process_text(process_id);
+    switch (status) {
+        case Status::not_found:
+            throw ProcessEnded("there is no " + process + " (any more); `ps` lists those that run");
+        case Status::permission_denied:
+            throw ReportError(
+                "the system does not let you look into " + process +
+                ": it belongs to another user, protects itself, or the system lets only parents look. Type "
+                "the command as that user or as root, let the program call ouro::allow_reports(), or "
+                "record itself with ouro::save_image(path)");
+        default:
+            throw ReportError("cannot look into " + process + ": " + std::string(status_text(status)));
+    }
+}
 
 LoadedImage load_process(std::uint32_t process_id, std::size_t record_set) {
     Mappings mappings = list_mappings(process_id);

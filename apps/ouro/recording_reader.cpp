@@ -17,6 +17,9 @@ using detail::RecordingPartHeader;
 // More than any process has mappings for.
 constexpr std::size_t kMostMappingBytes = std::size_t{64} << 20;
 
+// More than a table of blocks or tags can have.
+constexpr std::size_t kMostTableBytes = std::size_t{1} << 20;
+
 class RecordingReader {
 public:
     explicit RecordingReader(const std::string& path) : path_(path) {
@@ -69,6 +72,12 @@ private:
             case RecordingPart::mappings:
                 read_mappings(part, loaded);
                 return true;
+            case RecordingPart::blocks:
+                read_table(part, loaded.blocks);
+                return true;
+            case RecordingPart::tags:
+                read_table(part, loaded.tags);
+                return true;
             case RecordingPart::end:
                 read_end(part);
                 return false;
@@ -82,6 +91,12 @@ private:
             complain("a part lies outside of the records");
         if (!read_bytes(target.data() + part.offset, part.bytes)) complain("its end is missing");
         loaded.used_bytes += part.bytes;
+    }
+
+    void read_table(const RecordingPartHeader& part, std::vector<std::byte>& table) {
+        if (part.bytes > kMostTableBytes || !table.empty()) complain("a table in it is too long");
+        table.resize(part.bytes);
+        if (!read_bytes(table.data(), part.bytes)) complain("its end is missing");
     }
 
     void read_mappings(const RecordingPartHeader& part, LoadedImage& loaded) {

@@ -101,6 +101,8 @@ TEST_F(ReportDamageTest, LengthsThatLieAreNoticed) {
                                            {RecordingPart::image, 0, 1, ~std::uint64_t{0}},
                                            {RecordingPart::image, 0, sizeof(detail::ObserveImage), 1},
                                            {RecordingPart::image, 0, 0, sizeof(detail::ObserveImage)},
+                                           {RecordingPart::blocks, 0, 0, ~std::uint64_t{0}},
+                                           {RecordingPart::tags, 0, 0, 1000},
                                            {RecordingPart::mappings, 0, 0, ~std::uint64_t{0}},
                                            {RecordingPart::mappings, 0, 0, std::uint64_t{60} << 20},
                                            {static_cast<RecordingPart>(77), 0, 0, 0}}) {

@@ -45,6 +45,7 @@ constexpr auto kWords = std::to_array<StatusWords>({
     {Status::timed_out, "timed_out", "The time given ran out before it happened."},
     {Status::busy, "busy", "It is in use by another and cannot be waited for here."},
     {Status::sealed, "sealed", "Memory was sealed after warm-up; reserve enough before sealing."},
+    {Status::cancelled, "cancelled", "Who was asked whether to go on said no; nothing has changed."},
     {Status::not_supported, "not_supported",
      "This platform or kernel does not offer it; `ouro doctor` says what it offers."},
     {Status::permission_denied, "permission_denied", "The system does not allow it to this process."},
@@ -83,6 +84,7 @@ constexpr bool is_known(Status status) noexcept {
         case Status::timed_out:
         case Status::busy:
         case Status::sealed:
+        case Status::cancelled:
         case Status::not_supported:
         case Status::permission_denied:
         case Status::no_huge_pages:

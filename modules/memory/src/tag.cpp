@@ -1,6 +1,7 @@
 #include "fork_safety.hpp"
 
 #include <ouro/base/hash.hpp>
+#include <ouro/memory/detail/tag_table.hpp>
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/tag.hpp>
 
@@ -11,21 +12,15 @@
 namespace ouro {
 namespace {
 
-struct Entry {
-    // With the zero at the end.
-    std::array<char, kMaxTagNameBytes + 1> name;
-    std::uint8_t name_bytes;
-    std::uint16_t parent;
-};
+using Entry = detail::TagTableEntry;
 
 // Entries are written once, before the index that leads to them is published, and never change.
 struct TagTable {
+    detail::TagTableHead head;
     std::array<Entry, kMaxTags> entries;
     // Open addressing by the hash of the name; 0 is a free place. Twice the entries, so that searches are
     // short and always end.
     std::array<std::atomic<std::uint16_t>, 2 * kMaxTags> places;
-    // Tags beside the untagged one.
-    std::atomic<std::uint32_t> registered;
     detail::WordLock adding;
 };
 
@@ -59,6 +54,11 @@ void detail::resume_tags() noexcept {
     table.adding.unlock();
 }
 
+std::span<const std::byte> detail::tag_table_bytes() noexcept {
+    static_assert(offsetof(TagTable, entries) == sizeof(TagTableHead));
+    return {reinterpret_cast<const std::byte*>(&table), sizeof(TagTableHead) + tag_count() * sizeof(Entry)};
+}
+
 Expected<Tag> register_tag(std::string_view name, Tag parent) noexcept {
     if (name.empty() || name.size() > kMaxTagNameBytes || !is_registered(parent)) return Status::bad_argument;
     if (name == kUntagged) return Status::bad_argument;
@@ -77,7 +77,11 @@ Expected<Tag> register_tag(std::string_view name, Tag parent) noexcept {
     entry.name_bytes = static_cast<std::uint8_t>(name.size());
     entry.parent = parent.id();
     const auto id = static_cast<std::uint16_t>(count);
-    table.registered.store(id, std::memory_order_release);
+    if (id == 1) {
+        table.head.entry_bytes = sizeof(Entry);
+        table.head.magic = detail::kTagTableMagic;
+    }
+    table.head.registered.store(id, std::memory_order_release);
     place.store(id, std::memory_order_release);
     return Tag::from_id(id);
 }
@@ -89,7 +93,7 @@ Expected<Tag> find_tag(std::string_view name) noexcept {
 }
 
 std::size_t tag_count() noexcept {
-    return table.registered.load(std::memory_order_acquire) + std::size_t{1};
+    return table.head.registered.load(std::memory_order_acquire) + std::size_t{1};
 }
 
 std::string_view tag_name(Tag tag) noexcept {

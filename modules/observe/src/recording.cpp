@@ -1,3 +1,5 @@
+#include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/detail/tag_table.hpp>
 #include <ouro/observe/detail/observe_image.hpp>
 #include <ouro/observe/detail/recording_format.hpp>
 #include <ouro/observe/recording.hpp>
@@ -57,6 +59,28 @@ public:
             offset += piece.size_bytes();
             left -= piece.size();
         }
+    }
+
+    // Copied word by word too; there may be more in it than what its header said a moment ago.
+    void write_blocks() noexcept {
+        static_assert(offsetof(BlockTable, entries) % sizeof(std::uint64_t) == 0 &&
+                      sizeof(BlockEntry) % sizeof(std::uint64_t) == 0);
+        const std::size_t bytes = offsetof(BlockTable, entries) + listed_block_limit() * sizeof(BlockEntry);
+        write_record(RecordingPartHeader{RecordingPart::blocks, 0, 0, bytes});
+        std::array<std::uint64_t, 512> words;
+        auto* next = reinterpret_cast<std::uint64_t*>(&ouro_block_table);
+        for (std::size_t left = bytes / sizeof(std::uint64_t); left != 0;) {
+            const auto piece = std::span(words).first(std::min(left, words.size()));
+            for (std::uint64_t& word : piece)
+                word = std::atomic_ref(*next++).load(std::memory_order_relaxed);
+            write(std::as_bytes(piece));
+            left -= piece.size();
+        }
+    }
+    void write_tags() noexcept {
+        const auto bytes = detail::tag_table_bytes();
+        write_record(RecordingPartHeader{RecordingPart::tags, 0, 0, bytes.size()});
+        write(bytes);
     }
 
     void add_mapping(std::string_view line) noexcept {
@@ -134,6 +158,8 @@ Expected<void> save_image(const char* path) noexcept {
                                                 .saved_ns = os::monotonic_ns()});
     write_image(writer, *image);
     write_mappings(writer);
+    writer.write_blocks();
+    writer.write_tags();
     writer.write_end();
     if (writer.status() != Status::ok) return writer.status();
     return file->finish();

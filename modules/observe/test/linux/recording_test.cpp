@@ -1,5 +1,7 @@
 #include "fresh_tags.hpp"
 
+#include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/detail/tag_table.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/observe/charged_allocator.hpp>
 #include <ouro/observe/detail/observe_image.hpp>
@@ -50,6 +52,8 @@ struct Recording {
     std::vector<std::byte> image = std::vector<std::byte>(sizeof(ObserveImage));
     std::size_t image_bytes = 0;
     std::string mappings;
+    std::vector<char> blocks;
+    std::vector<char> tags;
     bool is_whole = false;
 };
 
@@ -59,6 +63,10 @@ void read_part(std::ifstream& file, const RecordingPartHeader& part, Recording& 
         file.read(reinterpret_cast<char*>(recording.image.data() + part.offset),
                   static_cast<std::streamsize>(part.bytes));
         recording.image_bytes += part.bytes;
+    } else if (part.kind == RecordingPart::blocks || part.kind == RecordingPart::tags) {
+        auto& target = part.kind == RecordingPart::blocks ? recording.blocks : recording.tags;
+        target.resize(part.bytes);
+        file.read(target.data(), static_cast<std::streamsize>(part.bytes));
     } else {
         ASSERT_EQ(part.kind, RecordingPart::mappings);
         std::string text(part.bytes, '\0');
@@ -97,6 +105,27 @@ TEST_F(RecordingTest, HoldsTheImageAsItIs) {
     EXPECT_NE(recording.mappings.find("observe_test"), std::string::npos);
     EXPECT_TRUE(recording.mappings.ends_with('\n'));
     memory.deallocate(*block);
+}
+
+TEST_F(RecordingTest, HoldsTheTablesOfBlocksAndTags) {
+    const auto tag = ouro::register_tag("recorded-block-tag");
+    ASSERT_TRUE(tag);
+    const ouro::BlockRegistration block({.name = "recorded block", .tag = *tag, .reserved_bytes = 4242});
+    ASSERT_TRUE(ouro::save_image(path_.c_str()));
+    const Recording recording = read_back(path_);
+    const std::size_t index = static_cast<std::size_t>(block.handle().index());
+    const std::size_t at = offsetof(ouro::BlockTable, entries) + index * sizeof(ouro::BlockEntry);
+    ASSERT_GE(recording.blocks.size(), at + sizeof(ouro::BlockEntry));
+    ouro::BlockEntry entry{};
+    std::memcpy(&entry, recording.blocks.data() + at, sizeof entry);
+    EXPECT_STREQ(entry.name.data(), "recorded block");
+    EXPECT_EQ(entry.reserved_bytes, 4242U);
+    ouro::detail::TagTableEntry named{};
+    const std::size_t place = sizeof(ouro::detail::TagTableHead) + entry.tag * sizeof named;
+    ASSERT_EQ(entry.tag, tag->id());
+    ASSERT_GE(recording.tags.size(), place + sizeof named);
+    std::memcpy(&named, recording.tags.data() + place, sizeof named);
+    EXPECT_STREQ(named.name.data(), "recorded-block-tag");
 }
 
 TEST_F(RecordingTest, TakesOnlyWhatWasUsed) {

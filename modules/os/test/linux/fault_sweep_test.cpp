@@ -4,6 +4,7 @@
 #include <ouro/os/capabilities.hpp>
 #include <ouro/os/fault_injection.hpp>
 #include <ouro/os/fault_tracker.hpp>
+#include <ouro/os/file_input.hpp>
 #include <ouro/os/file_output.hpp>
 #include <ouro/os/futex.hpp>
 #include <ouro/os/huge_pages.hpp>
@@ -24,6 +25,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <fcntl.h>
@@ -187,6 +191,21 @@ Status write_a_file() {
     return finished;
 }
 
+Status read_a_file() {
+    static const std::string path = testing::TempDir() + "ouro-sweep-in-" + std::to_string(os::process_id());
+    if (!std::filesystem::exists(path)) std::ofstream(path) << "some bytes";
+    const auto file = os::FileInput::open(path.c_str());
+    if (!file) return file.status();
+    std::array<std::byte, 10> bytes{};
+    const auto count = file->read_at(0, bytes);
+    if (!count) return count.status();
+    auto pages = os::Reservation::create({.bytes = os::page_size()});
+    if (!pages) return pages.status();
+    if (const auto mapped = file->map_over(pages->block()); !mapped) return mapped.status();
+    const bool is_same = std::memcmp(bytes.data(), pages->block().data, bytes.size()) == 0;
+    return is_same && *count == bytes.size() ? Status::ok : Status::corrupt_data;
+}
+
 Status look_at_own_process() {
     static std::array<std::byte, 16> there;
     std::array<std::byte, 16> here;
@@ -208,6 +227,7 @@ constexpr Operation kOperations[] = {
     {"order_a_barrier", order_a_barrier},
     {"ask_own_memory", ask_own_memory},
     {"write_a_file", write_a_file},
+    {"read_a_file", read_a_file},
     {"look_at_own_process", look_at_own_process},
 };
 

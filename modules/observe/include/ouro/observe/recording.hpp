@@ -4,10 +4,11 @@
 
 namespace ouro {
 
-// Writes what is known of the program's memory at this moment to a file, for `ouro report <file>`: tags,
-// budgets, events and everything else that observes, with the list of the loaded modules, so that sites get
-// names later. The file appears whole or not at all, in place of one of that name, and ends with a checksum.
-// Others may allocate meanwhile; their latest counts may be missing then. Allocates nothing.
+// Writes what is known of the program's memory at this moment to a file, for `ouro report <file>` and
+// `ouro streams <file>`: tags, budgets, events and everything else that observes, the table of blocks, and
+// the list of the loaded modules, so that sites get names later. The file appears whole or not at all, in
+// place of one of that name, and ends with a checksum. Others may allocate meanwhile; their latest counts may
+// be missing then. Allocates nothing.
 //
 // Fails with bad_argument (no path, one of more than os::FileOutput::kMaxPathBytes, or something there that
 // is not a plain file, such as a folder), not_found (the folder), permission_denied, too_many_files, io_error

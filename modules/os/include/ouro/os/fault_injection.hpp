@@ -49,6 +49,7 @@ enum class OsCall : unsigned char {
     write_file,
     rename_file,
     read_process,
+    query_file,
     count_,
 };
 

@@ -30,6 +30,10 @@ enum class RecordingPart : std::uint32_t {
     mappings = 2,
     // The checksum, which is of this header too. Nothing follows.
     end = 3,
+    // The table of blocks (ouro/memory/block_registry.hpp), as far as it is in use.
+    blocks = 4,
+    // The table of tags (ouro/memory/detail/tag_table.hpp), as far as it is in use.
+    tags = 5,
 };
 
 struct RecordingPartHeader {

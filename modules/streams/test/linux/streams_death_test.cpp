@@ -1,0 +1,164 @@
+#include "small_table.hpp"
+
+#include <ouro/memory/annotations.hpp>
+#include <ouro/streams/asset_stack.hpp>
+#include <ouro/streams/frame_stream.hpp>
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using ouro::AssetStack;
+using ouro::FrameStream;
+using ouro::FrameWriter;
+using ouro::MemoryTable;
+using ouro::testing_support::kKib;
+using ouro::testing_support::kMib;
+using ouro::testing_support::small_table;
+
+void touch(std::byte* address) {
+    *reinterpret_cast<volatile unsigned char*>(address) = 1;
+}
+
+TEST(StreamsDeath, AStreamThatOutlivesItsTableIsCaught) {
+    EXPECT_DEATH(
+        {
+            auto table = std::make_optional(small_table());
+            auto stream = table->open_stream({.name = "orphan", .reserve_bytes = kMib});
+            table.reset();
+        },
+        "closed before its table ends");
+}
+
+TEST(StreamsDeath, AWriterThatOutlivesItsFramesIsCaught) {
+    MemoryTable table = small_table();
+    EXPECT_DEATH(
+        {
+            std::optional<FrameWriter> writer;
+            {
+                auto frames = FrameStream::create(table, {.frame_bytes = kMib});
+                writer.emplace(frames->add_writer());
+            }
+        },
+        "ends after its writers");
+}
+
+TEST(StreamsDeath, ACursorOnlyGoesBack) {
+    MemoryTable table = small_table();
+    auto stream = table.open_stream({.name = "stream", .reserve_bytes = kMib});
+    ASSERT_TRUE(stream);
+    EXPECT_DEATH(stream->cut_to(1), "cut back");
+}
+
+TEST(StreamsDeath, TheGuardBetweenStreamsFaults) {
+    MemoryTable table = small_table();
+    auto first = table.open_stream({.name = "first", .reserve_bytes = 64 * kKib});
+    auto second = table.open_stream({.name = "second", .reserve_bytes = 64 * kKib});
+    ASSERT_TRUE(first && second);
+    ASSERT_TRUE(first->take(64 * kKib, 1));
+    ASSERT_TRUE(second->take(64 * kKib, 1));
+    touch(first->range().end() - 1);
+    EXPECT_DEATH(touch(first->range().end()), "");
+    EXPECT_DEATH(touch(second->range().data - 1), "");
+}
+
+TEST(StreamsDeath, AStaleMarkerIsCaught) {
+    MemoryTable table = small_table();
+    auto frames = FrameStream::create(table, {.frame_bytes = kMib});
+    ASSERT_TRUE(frames);
+    FrameWriter writer = frames->add_writer();
+    ASSERT_TRUE(writer.allocate(64));
+    const auto low = writer.mark();
+    ASSERT_TRUE(writer.allocate(64));
+    const auto high = writer.mark();
+    writer.rewind(low);
+    EXPECT_DEATH(writer.rewind(high), "freed already");
+}
+
+#if defined(OURO_ADDRESS_SANITIZER)
+
+constexpr const char* kReport = "AddressSanitizer: use-after-poison";
+
+TEST(StreamsAsan, ADeadFrameIsForbidden) {
+    MemoryTable table = small_table();
+    auto frames = FrameStream::create(table, {.frame_bytes = kMib, .chunk_bytes = 4 * kKib});
+    ASSERT_TRUE(frames);
+    FrameWriter writer = frames->add_writer();
+    const auto block = writer.allocate(64);
+    ASSERT_TRUE(block);
+    EXPECT_DEATH(touch(block->end()), kReport);
+    frames->swap();
+    touch(block->data);
+    EXPECT_DEATH(touch(block->end()), kReport);
+    frames->swap();
+    EXPECT_DEATH(touch(block->data), kReport);
+    const auto again = writer.allocate(32);
+    ASSERT_EQ(again->data, block->data);
+    touch(block->data);
+    EXPECT_DEATH(touch(block->data + 32), kReport);
+}
+
+TEST(StreamsAsan, WhatAScopeFreedIsForbidden) {
+    MemoryTable table = small_table();
+    auto frames = FrameStream::create(table, {.frame_bytes = kMib, .chunk_bytes = 4 * kKib});
+    ASSERT_TRUE(frames);
+    FrameWriter writer = frames->add_writer();
+    ASSERT_TRUE(writer.allocate(64));
+    const auto start = writer.mark();
+    const auto near = writer.allocate(64);
+    FrameWriter other = frames->add_writer();
+    ASSERT_TRUE(other.allocate(64));
+    const auto far = writer.allocate(6 * kKib);
+    const auto newest = writer.allocate(64);
+    ASSERT_TRUE(near && far && newest);
+    touch(far->end() - 1);
+    writer.rewind(start);
+    EXPECT_DEATH(touch(near->data), kReport);
+    EXPECT_DEATH(touch(far->data), kReport);
+    EXPECT_DEATH(touch(far->end() - 1), kReport);
+    EXPECT_DEATH(touch(newest->data), kReport);
+}
+
+TEST(StreamsAsan, AReleasedAssetIsForbidden) {
+    MemoryTable table = small_table();
+    auto assets = AssetStack::create(table, {.max_bytes = kMib});
+    ASSERT_TRUE(assets);
+    const auto level = assets->open_scope("level");
+    const auto asset = assets->allocate("mesh", 100);
+    ASSERT_TRUE(level && asset);
+    std::byte* const first = assets->writable_bytes(*asset)->data();
+    touch(first + 99);
+    EXPECT_DEATH(touch(first + 104), kReport);
+    ASSERT_TRUE(assets->release(*level));
+    EXPECT_DEATH(touch(first), kReport);
+}
+
+#endif
+
+#if OURO_ASSERT_LEVEL >= 1
+
+OURO_LOOKS_INTO_FREE_MEMORY [[gnu::noinline]] std::byte look_at(const std::byte* address) {
+    return *address;
+}
+
+TEST(StreamsFill, ADeadFrameIsFilled) {
+    MemoryTable table = small_table();
+    auto frames = FrameStream::create(table, {.frame_bytes = kMib});
+    ASSERT_TRUE(frames);
+    FrameWriter writer = frames->add_writer();
+    const auto block = writer.allocate(64);
+    ASSERT_TRUE(block);
+    std::memset(block->data, 1, block->size);
+    frames->swap();
+    EXPECT_EQ(block->data[63], std::byte{1});
+    frames->swap();
+    EXPECT_EQ(look_at(block->data + 63), std::byte{FrameStream::kDeadByte});
+}
+
+#endif
+
+}  // namespace
