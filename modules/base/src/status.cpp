@@ -45,6 +45,8 @@ constexpr auto kWords = std::to_array<StatusWords>({
     {Status::timed_out, "timed_out", "The time given ran out before it happened."},
     {Status::busy, "busy", "It is in use by another and cannot be waited for here."},
     {Status::sealed, "sealed", "Memory was sealed after warm-up; reserve enough before sealing."},
+    {Status::tick_gone, "tick_gone",
+     "The tick is no longer in the history; keep more ticks, or give the history more bytes."},
     {Status::not_supported, "not_supported",
      "This platform or kernel does not offer it; `ouro doctor` says what it offers."},
     {Status::permission_denied, "permission_denied", "The system does not allow it to this process."},
@@ -83,6 +85,7 @@ constexpr bool is_known(Status status) noexcept {
         case Status::timed_out:
         case Status::busy:
         case Status::sealed:
+        case Status::tick_gone:
         case Status::not_supported:
         case Status::permission_denied:
         case Status::no_huge_pages:

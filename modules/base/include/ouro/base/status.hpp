@@ -38,6 +38,7 @@ enum class Status : std::uint8_t {
     timed_out = 45,
     busy = 46,
     sealed = 47,
+    tick_gone = 48,
 
     // The platform does not do it here.
     not_supported = 60,
