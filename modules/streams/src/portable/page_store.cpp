@@ -1,4 +1,4 @@
-#include "../page_copy.hpp"
+#include "page_copy.hpp"
 
 #include <ouro/streams/state_page.hpp>
 
