@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace ouro::detail {
+namespace {
+
+// So many pages before it is their turn, what the index knows of them is fetched.
+constexpr std::size_t kAhead = 4;
+
+}  // namespace
 
 Expected<Tick> RingCore::commit() noexcept {
     if (newest() == UINT32_MAX) return Status::capacity_exhausted;
@@ -70,6 +76,8 @@ TickHashes RingCore::capture(std::span<const std::uint32_t> pages,
                              std::span<const std::uint32_t> slots) noexcept {
     TickHashes change;
     for (std::size_t index = 0; index < pages.size(); ++index) {
+        if (index + 2 * kAhead < pages.size()) index_.prefetch_page(pages[index + 2 * kAhead]);
+        if (index + kAhead < pages.size()) index_.prefetch_block(pages[index + kAhead]);
         const std::uint32_t page = pages[index];
         const std::uint32_t slot = slots[index];
         const std::byte* bytes = live(page);
@@ -102,7 +110,8 @@ void RingCore::publish(std::span<const std::uint32_t> pages, std::span<const std
     const TickHashes before = is_first ? TickHashes{} : log_.hashes(log_.newest());
     const TickChanges changes = log_.add(static_cast<std::uint32_t>(pages.size()));
     const std::uint32_t tick = log_.newest();
-    const std::uint32_t needed_tick = leases_.oldest_or(log_.oldest());
+    const std::uint32_t needed_tick =
+        leases_.is_any_held() ? leases_.oldest_or(log_.oldest()) : log_.oldest();
     std::uint32_t fresh_pages = 0;
     for (std::size_t index = 0; index < pages.size(); ++index) {
         const std::uint32_t page = pages[index];

@@ -1,6 +1,7 @@
 #include "ring_core.hpp"
 
 #include <ouro/base/align.hpp>
+#include <ouro/os/huge_pages.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <memory>
@@ -9,6 +10,23 @@ namespace ouro {
 
 using detail::RingCore;
 
+namespace {
+
+Expected<os::Reservation> reserve_history(const StateRingOptions& options, std::size_t bytes) noexcept {
+    auto memory = os::Reservation::create({.bytes = bytes, .alignment = os::huge_page_size()});
+    if (!memory) return memory.status();
+    const MemoryBlock block = memory->block();
+    if (const auto done = memory->commit(0, block.size); !done) return done.status();
+    // Advice only: whatever comes of it, the memory is there.
+    if (options.huge_pages) (void)os::advise_huge(block, true);
+    if (options.prefaults) {
+        if (const auto done = os::prefault(block); !done) return done.status();
+    }
+    return memory;
+}
+
+}  // namespace
+
 Expected<StateRing> StateRing::create(const StateRingOptions& options) noexcept {
     auto image = LiveImage::create(
         {.segments = options.segments, .address = options.address, .name = options.name, .tag = options.tag});
@@ -16,9 +34,8 @@ Expected<StateRing> StateRing::create(const StateRingOptions& options) noexcept 
     const auto sizes = RingCore::measure(options, image->page_count());
     if (!sizes) return sizes.status();
     if (sizes->bytes > SIZE_MAX) return Status::size_overflow;
-    auto memory = os::Reservation::create({.bytes = static_cast<std::size_t>(sizes->bytes)});
+    auto memory = reserve_history(options, static_cast<std::size_t>(sizes->bytes));
     if (!memory) return memory.status();
-    if (const auto done = memory->commit(0, memory->block().size); !done) return done.status();
     StateRing ring;
     ring.memory_ = *std::move(memory);
     ring.core_ = std::construct_at(reinterpret_cast<RingCore*>(ring.memory_.block().data), *std::move(image));

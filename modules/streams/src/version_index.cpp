@@ -27,31 +27,48 @@ void VersionIndex::give_block(std::uint32_t block) noexcept {
 
 // The jump goes twice as far as the previous block's own two jumps when those were of equal length, else one
 // step: so any depth is reached from any later one in a logarithmic number of steps.
-void VersionIndex::link_back(Block& block, std::uint32_t previous) noexcept {
+void VersionIndex::link_back(Block& block, std::uint32_t previous, std::uint32_t first_depth) noexcept {
     set(block.previous, previous);
-    if (previous == 0) {
-        set(block.depth, 0);
-        set(block.jump, 0);
-        set(block.jump_depth, 0);
+    const Block& parent = blocks_[previous];
+    const std::uint32_t depth = previous == 0 ? 0 : get(parent.depth) + 1;
+    set(block.depth, depth);
+    const std::uint32_t length = get(parent.depth) - get(parent.jump_depth);
+    if (previous != 0 && get(parent.jump) != 0 && length == get(parent.jump_depth) - get(parent.over_depth)) {
+        const std::uint32_t far = get(parent.over);
+        set(block.jump, far);
+        set(block.jump_depth, get(parent.over_depth));
+        // A block before the first is somebody else's by now.
+        const bool is_there = far != 0 && get(parent.over_depth) >= first_depth;
+        set(block.over, is_there ? get(blocks_[far].jump) : 0);
+        set(block.over_depth, is_there ? get(blocks_[far].jump_depth) : 0);
         return;
     }
-    const Block& parent = blocks_[previous];
-    const std::uint32_t depth = get(parent.depth);
-    set(block.depth, depth + 1);
-    const std::uint32_t over = get(parent.jump);
-    const std::uint32_t over_depth = get(parent.jump_depth);
-    const bool is_long = over != 0 && over_depth == get(blocks_[over].depth) &&
-                         depth - over_depth == over_depth - get(blocks_[over].jump_depth);
-    set(block.jump, is_long ? get(blocks_[over].jump) : previous);
-    set(block.jump_depth, is_long ? get(blocks_[over].jump_depth) : depth);
+    set(block.jump, previous);
+    set(block.jump_depth, previous == 0 ? 0 : depth - 1);
+    set(block.over, previous == 0 ? 0 : get(parent.jump));
+    set(block.over_depth, previous == 0 ? 0 : get(parent.jump_depth));
 }
 
-bool VersionIndex::start_block(Page& page, Version version) noexcept {
-    const std::uint32_t number = take_block();
+// The oldest block of the page itself, when all its versions were superseded at or before the tick; or zero.
+std::uint32_t VersionIndex::reuse_first(Page& page, std::uint32_t needed_tick) noexcept {
+    const std::uint32_t first = get(page.first);
+    if (first == 0) return 0;
+    const std::uint32_t next = get(blocks_[first].next);
+    if (next == 0 || get(blocks_[first].next_tick) > needed_tick) return 0;
+    begin_change();
+    set(page.first, next);
+    set(page.first_depth, get(page.first_depth) + 1);
+    end_change();
+    return first;
+}
+
+bool VersionIndex::start_block(Page& page, Version version, std::uint32_t needed_tick) noexcept {
+    std::uint32_t number = reuse_first(page, needed_tick);
+    if (number == 0) number = take_block();
     if (number == 0) return false;
     Block& block = blocks_[number];
     const std::uint32_t previous = get(page.last);
-    link_back(block, previous);
+    link_back(block, previous, get(page.first_depth));
     set(block.next, 0);
     set(block.ticks[0], version.tick);
     set(block.slots[0], version.slot);
@@ -61,6 +78,7 @@ bool VersionIndex::start_block(Page& page, Version version) noexcept {
         set(page.first_depth, 0);
     } else {
         set(blocks_[previous].next, number);
+        set(blocks_[previous].next_tick, version.tick);
     }
     page.last.store(number, std::memory_order_release);
     return true;
@@ -71,8 +89,7 @@ bool VersionIndex::append(std::uint32_t number, Version version, std::uint32_t n
     const std::uint32_t last = get(page.last);
     const std::uint32_t count = last == 0 ? kBlockVersions : get(blocks_[last].count);
     if (count == kBlockVersions) {
-        trim(page, needed_tick);
-        if (!start_block(page, version)) return false;
+        if (!start_block(page, version, needed_tick)) return false;
     } else {
         set(blocks_[last].ticks[count], version.tick);
         set(blocks_[last].slots[count], version.slot);
@@ -145,23 +162,6 @@ void VersionIndex::truncate(std::uint32_t number, std::uint32_t tick) noexcept {
         set(blocks_[last].count, count);
     }
     note_newest(page);
-}
-
-// Gives up the blocks at the old end of a chain whose versions were all superseded at or before the tick.
-void VersionIndex::trim(Page& page, std::uint32_t needed_tick) noexcept {
-    std::uint32_t first = get(page.first);
-    if (first == 0) return;
-    std::uint32_t next = get(blocks_[first].next);
-    if (next == 0 || get(blocks_[next].ticks[0]) > needed_tick) return;
-    begin_change();
-    while (next != 0 && get(blocks_[next].ticks[0]) <= needed_tick) {
-        give_block(first);
-        first = next;
-        next = get(blocks_[first].next);
-    }
-    set(page.first, first);
-    set(page.first_depth, get(blocks_[first].depth));
-    end_change();
 }
 
 void VersionIndex::begin_change() noexcept {

@@ -26,7 +26,7 @@ struct Version {
 // is_unchanged() and looks again.
 class VersionIndex {
 public:
-    static constexpr std::uint32_t kBlockVersions = 5;
+    static constexpr std::uint32_t kBlockVersions = 10;
     // How many blocks are enough for so many versions of so many pages, however they are spread.
     [[nodiscard]] static constexpr std::uint64_t blocks_for(std::uint64_t versions,
                                                             std::uint64_t pages) noexcept {
@@ -48,6 +48,14 @@ public:
     // that were superseded at or before the needed tick. False when there is no block left: compact(), then
     // again.
     [[nodiscard]] bool append(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
+
+    // Brings what append() will look at into the cache: first this, a little later the other.
+    void prefetch_page(std::uint32_t page) const noexcept { __builtin_prefetch(&pages_[page], 1); }
+    void prefetch_block(std::uint32_t page) const noexcept {
+        const auto* last = reinterpret_cast<const std::byte*>(&blocks_[get(pages_[page].last)]);
+        __builtin_prefetch(last, 1);
+        __builtin_prefetch(last + 64, 1);
+    }
 
     // Takes away the versions of a page that are newer than the tick. Between begin_change and end_change.
     void truncate(std::uint32_t page, std::uint32_t tick) noexcept;
@@ -94,20 +102,26 @@ public:
 private:
     using Word = std::atomic<std::uint32_t>;
 
-    struct Block {
+    // What a commit needs of other blocks is noted here too: they are out of the caches by then.
+    struct alignas(128) Block {
         Word previous;
         Word next;
-        Word jump;
+        // The first tick of the next block.
+        Word next_tick;
         Word depth;
+        Word jump;
         Word jump_depth;
+        // Where the block at the end of the jump jumps to.
+        Word over;
+        Word over_depth;
         Word count;
         std::array<Word, kBlockVersions> ticks;
         std::array<Word, kBlockVersions> slots;
     };
-    static_assert(sizeof(Block) == 64);
+    static_assert(sizeof(Block) == 128);
 
     // Zero names no block: the first is never used.
-    struct Page {
+    struct alignas(32) Page {
         Word newest_tick;
         Word newest_slot;
         Word last;
@@ -123,9 +137,9 @@ private:
     [[nodiscard]] std::uint32_t block_at_or_before(const Page& page, std::uint32_t tick) const noexcept;
     [[nodiscard]] std::uint32_t take_block() noexcept;
     void give_block(std::uint32_t block) noexcept;
-    bool start_block(Page& page, Version version) noexcept;
-    void link_back(Block& block, std::uint32_t previous) noexcept;
-    void trim(Page& page, std::uint32_t needed_tick) noexcept;
+    bool start_block(Page& page, Version version, std::uint32_t needed_tick) noexcept;
+    void link_back(Block& block, std::uint32_t previous, std::uint32_t first_depth) noexcept;
+    [[nodiscard]] std::uint32_t reuse_first(Page& page, std::uint32_t needed_tick) noexcept;
     void note_newest(Page& page) noexcept;
     void free_after(Page& page, std::uint32_t last) noexcept;
     [[nodiscard]] bool is_sound(const Page& page) const noexcept;
@@ -174,6 +188,7 @@ void VersionIndex::compact_page(std::uint32_t number, IsNeeded&& is_needed) noex
             if (!is_last && !is_needed(version.tick, until)) continue;
             if (kept == kBlockVersions) {
                 set(blocks_[to].count, kept);
+                set(blocks_[to].next_tick, version.tick);
                 to = get(blocks_[to].next);
                 kept = 0;
             }

@@ -1,0 +1,16 @@
+#include "ring/ring_suite.hpp"
+
+#include "harness/suite.hpp"
+
+namespace ouro::bench {
+namespace {
+
+void run_ring(Session& session) {
+    measure_commits(session);
+    measure_rollbacks(session);
+}
+
+const RegisteredSuite kRegistered({"ring", "the state ring and the streams around it", run_ring});
+
+}  // namespace
+}  // namespace ouro::bench
