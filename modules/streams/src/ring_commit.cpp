@@ -86,7 +86,7 @@ TickHashes RingCore::capture(std::span<const std::uint32_t> pages,
         const std::uint64_t hash = hash_page(bytes, page);
         const bool is_portable = kinds_[page] == static_cast<std::uint8_t>(SegmentKind::portable);
         (is_portable ? change.portable : change.process_bound) +=
-            hash - slots_.hash(index_.newest(page).slot);
+            hash - slots_.hash(index_.newest_slot(page));
         slots_.set_hash(slot, hash);
     }
     finish_stores();
@@ -115,7 +115,7 @@ void RingCore::publish(std::span<const std::uint32_t> pages, std::span<const std
     std::uint32_t fresh_pages = 0;
     for (std::size_t index = 0; index < pages.size(); ++index) {
         const std::uint32_t page = pages[index];
-        const std::uint32_t previous = index_.newest(page).slot;
+        const std::uint32_t previous = index_.newest_slot(page);
         changes.pages[index] = page;
         changes.slots[index] = slots[index];
         changes.previous[index] = previous;

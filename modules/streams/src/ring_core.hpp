@@ -99,6 +99,7 @@ private:
     void move_to_future(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
     void move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept;
+    void prefetch_version(std::uint32_t slot) const noexcept;
     void cut_off(std::uint32_t page, std::uint32_t tick) noexcept;
     void drop_futures() noexcept;
     [[nodiscard]] std::uint64_t changes_since(std::uint32_t tick) const noexcept;

@@ -2,6 +2,12 @@
 #include "ring_core.hpp"
 
 namespace ouro::detail {
+namespace {
+
+// So many pages before it is their turn, what is known of them is fetched.
+constexpr std::size_t kAhead = 6;
+
+}  // namespace
 
 Status RingCore::rollback(Tick tick) noexcept {
     if (const Status status = status_of(tick); status != Status::ok) return status;
@@ -66,7 +72,7 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcep
 std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
     if (changes_since(tick) > index_.page_count()) {
         for (std::uint32_t page = 0; page < index_.page_count(); ++page)
-            if (index_.newest(page).tick > tick) marks_.mark_page(page);
+            if (index_.newest_tick(page) > tick) marks_.mark_page(page);
     } else {
         for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
             for (const std::uint32_t page : log_.changes(each).pages)
@@ -77,18 +83,22 @@ std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
 
 void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
     index_.begin_change();
-    for (const std::uint32_t page : pages)
-        if (index_.newest(page).tick > tick) cut_off(page, tick);
+    for (std::size_t at = 0; at < pages.size(); ++at) {
+        if (at + 3 * kAhead < pages.size()) index_.prefetch_page(pages[at + 3 * kAhead]);
+        if (at + 2 * kAhead < pages.size()) index_.prefetch_block(pages[at + 2 * kAhead]);
+        if (at + kAhead < pages.size()) index_.prefetch_back(pages[at + kAhead]);
+        if (index_.newest_tick(pages[at]) > tick) cut_off(pages[at], tick);
+    }
     index_.end_change();
     for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
-        slots_.give(log_.changes(each).slots);
+        slots_.give_all(log_.changes(each).slots);
 }
 
 void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
                               std::span<const std::uint32_t> pages) noexcept {
     index_.begin_change();
     for (const std::uint32_t page : pages)
-        if (index_.newest(page).tick > tick) move_page(future, tick, page);
+        if (index_.newest_tick(page) > tick) move_page(future, tick, page);
     leases_.move_behind(tick, future);
     index_.end_change();
 }
@@ -107,7 +117,7 @@ void RingCore::move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t 
 
 void RingCore::cut_off(std::uint32_t page, std::uint32_t tick) noexcept {
     index_.truncate(page, tick);
-    if (index_.newest(page).slot == 0) touched_pages_.fetch_sub(1, std::memory_order_relaxed);
+    if (index_.newest_slot(page) == 0) touched_pages_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 Status RingCore::drop(KeptFuture handle) noexcept {
@@ -140,14 +150,22 @@ void RingCore::drop_futures() noexcept {
 
 // Through the second mapping: no tracker notices.
 void RingCore::restore(std::span<const std::uint32_t> pages) noexcept {
-    for (const std::uint32_t page : pages) {
-        std::byte* to = image_.alias().data + (std::size_t{page} << kStatePageShift);
-        const std::uint32_t slot = index_.newest(page).slot;
+    for (std::size_t at = 0; at < pages.size(); ++at) {
+        if (at + 1 < pages.size()) prefetch_version(index_.newest_slot(pages[at + 1]));
+        std::byte* to = image_.alias().data + (std::size_t{pages[at]} << kStatePageShift);
+        const std::uint32_t slot = index_.newest_slot(pages[at]);
         if (slot == 0)
             clear_page(to);
         else
             restore_page(to, slots_.page(slot));
     }
+}
+
+// The first lines; then the processor sees by itself where it goes.
+void RingCore::prefetch_version(std::uint32_t slot) const noexcept {
+    if (slot == 0) return;
+    for (std::size_t line = 0; line < 8; ++line)
+        __builtin_prefetch(slots_.page(slot) + line * 64);
 }
 
 }  // namespace ouro::detail

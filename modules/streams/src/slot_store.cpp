@@ -9,12 +9,17 @@ void SlotStore::carve(Carver& carver, std::uint32_t slots) noexcept {
     free_ = carver.take<std::uint32_t>(std::uint64_t{slots} + 1);
     hashes_ = carver.take<std::uint64_t>(slots);
     pages_ = carver.take<std::byte>(std::uint64_t{slots} * kStatePageBytes, kStatePageBytes).data();
-    // The lowest are on top: memory is touched from the front.
+    // Taken from the end, and there in ascending order.
     if (free_.empty()) return;
     for (std::uint32_t index = 0; index < slots; ++index)
-        free_[index] = slots - index;
+        free_[index] = index + 1;
     capacity_ = slots;
     free_count_ = slots;
+}
+
+void SlotStore::give_all(std::span<const std::uint32_t> slots) noexcept {
+    if (!slots.empty()) std::memcpy(&free_[free_count_], slots.data(), slots.size_bytes());
+    free_count_ += static_cast<std::uint32_t>(slots.size());
 }
 
 void SlotStore::give(std::span<const std::uint32_t> slots) noexcept {

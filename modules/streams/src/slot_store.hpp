@@ -26,6 +26,8 @@ public:
         free_count_ -= count;
         return free_.subspan(free_count_, count);
     }
+    // Requires: none of them is zero.
+    void give_all(std::span<const std::uint32_t> slots) noexcept;
     // Zeros among them are left out.
     void give(std::span<const std::uint32_t> slots) noexcept;
     void give(std::uint32_t slot) noexcept { give({&slot, 1}); }

@@ -7,6 +7,7 @@ namespace ouro::detail {
 void VersionIndex::carve(Carver& carver, std::uint32_t pages, std::uint64_t versions) noexcept {
     blocks_ = carver.take<Block>(blocks_for(versions, pages) + 1);
     pages_ = carver.take<Page>(pages);
+    newest_ticks_ = carver.take<Word>(pages);
 }
 
 std::uint32_t VersionIndex::take_block() noexcept {
@@ -96,7 +97,7 @@ bool VersionIndex::append(std::uint32_t number, Version version, std::uint32_t n
         blocks_[last].count.store(count + 1, std::memory_order_release);
     }
     // The tick first: a reader of an older one that sees the slot sees that it is not for it.
-    set(page.newest_tick, version.tick);
+    set(newest_ticks_[number], version.tick);
     page.newest_slot.store(version.slot, std::memory_order_release);
     return true;
 }
@@ -127,21 +128,23 @@ Version VersionIndex::find(std::uint32_t number, std::uint32_t tick) const noexc
     return {get(block.ticks[index - 1]), get(block.slots[index - 1])};
 }
 
-void VersionIndex::note_newest(Page& page) noexcept {
+void VersionIndex::note_newest(std::uint32_t number) noexcept {
+    Page& page = pages_[number];
     const std::uint32_t last = get(page.last);
     const std::uint32_t count = last == 0 ? 0 : get(blocks_[last].count);
-    set(page.newest_tick, last == 0 ? 0 : get(blocks_[last].ticks[count - 1]));
+    set(newest_ticks_[number], last == 0 ? 0 : get(blocks_[last].ticks[count - 1]));
     set(page.newest_slot, last == 0 ? 0 : get(blocks_[last].slots[count - 1]));
 }
 
-// What is behind the block is free, and the block is the last.
+// What is behind the block is free, as one chain, and the block is the last.
 void VersionIndex::free_after(Page& page, std::uint32_t last) noexcept {
-    std::uint32_t number = last == 0 ? get(page.first) : get(blocks_[last].next);
-    while (number != 0) {
-        const std::uint32_t next = get(blocks_[number].next);
-        give_block(number);
-        number = next;
-    }
+    const std::uint32_t tail = get(page.last);
+    if (tail == last) return;
+    const std::uint32_t head = last == 0 ? get(page.first) : get(blocks_[last].next);
+    const std::uint32_t behind = last == 0 ? get(page.first_depth) : get(blocks_[last].depth) + 1;
+    free_count_ += get(blocks_[tail].depth) - behind + 1;
+    set(blocks_[tail].next, free_head_);
+    free_head_ = head;
     if (last == 0) {
         set(page.first, 0);
         set(page.first_depth, 0);
@@ -161,7 +164,7 @@ void VersionIndex::truncate(std::uint32_t number, std::uint32_t tick) noexcept {
             --count;
         set(blocks_[last].count, count);
     }
-    note_newest(page);
+    note_newest(number);
 }
 
 void VersionIndex::begin_change() noexcept {
@@ -173,7 +176,8 @@ void VersionIndex::end_change() noexcept {
     state_.store(get(state_) + 1, std::memory_order_release);
 }
 
-bool VersionIndex::is_sound(const Page& page) const noexcept {
+bool VersionIndex::is_sound(std::uint32_t own) const noexcept {
+    const Page& page = pages_[own];
     std::uint32_t previous = 0;
     std::uint32_t newest = 0;
     std::uint32_t depth = get(page.first_depth);
@@ -192,11 +196,11 @@ bool VersionIndex::is_sound(const Page& page) const noexcept {
         }
         previous = number;
     }
-    return get(page.last) == previous && (previous == 0 || get(page.newest_tick) == newest);
+    return get(page.last) == previous && (previous == 0 || get(newest_ticks_[own]) == newest);
 }
 
 Status VersionIndex::check() const noexcept {
-    for (const Page& page : pages_)
+    for (std::uint32_t page = 0; page < pages_.size(); ++page)
         if (!is_sound(page)) return Status::corrupt_data;
     return Status::ok;
 }

@@ -39,9 +39,13 @@ public:
     [[nodiscard]] Version find(std::uint32_t page, std::uint32_t tick) const noexcept;
     // The newest version of all; slot zero and tick zero when there is none.
     [[nodiscard]] Version newest(std::uint32_t page) const noexcept {
-        const Page& own = pages_[page];
-        return {own.newest_tick.load(std::memory_order_relaxed),
-                own.newest_slot.load(std::memory_order_relaxed)};
+        return {get(newest_ticks_[page]), get(pages_[page].newest_slot)};
+    }
+    [[nodiscard]] std::uint32_t newest_tick(std::uint32_t page) const noexcept {
+        return get(newest_ticks_[page]);
+    }
+    [[nodiscard]] std::uint32_t newest_slot(std::uint32_t page) const noexcept {
+        return get(pages_[page].newest_slot);
     }
 
     // Adds a version that is newer than all others of the page, and now and then gives up blocks of those
@@ -50,11 +54,22 @@ public:
     [[nodiscard]] bool append(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
 
     // Brings what append() will look at into the cache: first this, a little later the other.
-    void prefetch_page(std::uint32_t page) const noexcept { __builtin_prefetch(&pages_[page], 1); }
+    void prefetch_page(std::uint32_t page) const noexcept {
+        __builtin_prefetch(&pages_[page], 1);
+        __builtin_prefetch(&newest_ticks_[page], 1);
+    }
     void prefetch_block(std::uint32_t page) const noexcept {
         const auto* last = reinterpret_cast<const std::byte*>(&blocks_[get(pages_[page].last)]);
         __builtin_prefetch(last, 1);
         __builtin_prefetch(last + 64, 1);
+    }
+
+    // And then, for find() and truncate(), the blocks behind the first steps back.
+    void prefetch_back(std::uint32_t page) const noexcept {
+        const Block& last = blocks_[get(pages_[page].last)];
+        __builtin_prefetch(&blocks_[get(last.previous)], 1);
+        __builtin_prefetch(&blocks_[get(last.jump)], 1);
+        __builtin_prefetch(&blocks_[get(last.over)], 1);
     }
 
     // Takes away the versions of a page that are newer than the tick. Between begin_change and end_change.
@@ -121,8 +136,7 @@ private:
     static_assert(sizeof(Block) == 128);
 
     // Zero names no block: the first is never used.
-    struct alignas(32) Page {
-        Word newest_tick;
+    struct alignas(16) Page {
         Word newest_slot;
         Word last;
         Word first;
@@ -140,9 +154,9 @@ private:
     bool start_block(Page& page, Version version, std::uint32_t needed_tick) noexcept;
     void link_back(Block& block, std::uint32_t previous, std::uint32_t first_depth) noexcept;
     [[nodiscard]] std::uint32_t reuse_first(Page& page, std::uint32_t needed_tick) noexcept;
-    void note_newest(Page& page) noexcept;
+    void note_newest(std::uint32_t number) noexcept;
     void free_after(Page& page, std::uint32_t last) noexcept;
-    [[nodiscard]] bool is_sound(const Page& page) const noexcept;
+    [[nodiscard]] bool is_sound(std::uint32_t number) const noexcept;
 
     template <class Visit>
     void visit_from(std::uint32_t start, Visit&& visit_version) const noexcept {
@@ -163,6 +177,8 @@ private:
 
     std::span<Block> blocks_;
     std::span<Page> pages_;
+    // Apart, for whoever looks through all of them.
+    std::span<Word> newest_ticks_;
     std::uint32_t free_head_ = 0;
     std::uint32_t free_count_ = 0;
     std::uint32_t fresh_ = 1;

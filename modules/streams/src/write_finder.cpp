@@ -55,7 +55,7 @@ Status WriteFinder::collect(const LiveImage& image, const LastTick& last, DirtyM
 
 // One more tick in which the page was written: true when it is hot and needs no test now.
 bool WriteFinder::warm_up(std::uint32_t page, const LastTick& last) noexcept {
-    const bool again = last.index.newest(page).tick == last.tick;
+    const bool again = last.index.newest_tick(page) == last.tick;
     std::uint8_t& heat = heat_[page];
     heat = again ? std::min<std::uint8_t>(kHotTicks, static_cast<std::uint8_t>(heat + 1)) : std::uint8_t{1};
     return heat >= kHotTicks && (last.tick + page) % kTestTicks != 0;
@@ -127,7 +127,7 @@ void WriteFinder::collect_compare(const LiveImage& image, const Segment& segment
     for (std::uint32_t page = segment.first_page(); page < segment.first_page() + segment.page_count();
          ++page) {
         const std::byte* live = image.block().data + (std::size_t{page} << kStatePageShift);
-        const std::uint32_t slot = last.index.newest(page).slot;
+        const std::uint32_t slot = last.index.newest_slot(page);
         const bool is_same = slot == 0 ? is_zero_page(live) : is_same_page(live, last.slots.page(slot));
         if (!is_same) marks.mark_page(page);
     }
