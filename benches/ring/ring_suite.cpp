@@ -7,6 +7,8 @@ namespace {
 
 void run_ring(Session& session) {
     measure_frame_streams(session);
+    measure_commits(session);
+    measure_rollbacks(session);
 }
 
 const RegisteredSuite kRegistered({"ring", "the state ring and the streams around it", run_ring});

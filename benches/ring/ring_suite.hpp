@@ -6,5 +6,8 @@ class Session;
 
 // Memory that lives one frame and is looked at for one more.
 void measure_frame_streams(Session& session);
+// The state ring: the end of a tick, and going back.
+void measure_commits(Session& session);
+void measure_rollbacks(Session& session);
 
 }  // namespace ouro::bench

@@ -46,6 +46,8 @@ constexpr auto kWords = std::to_array<StatusWords>({
     {Status::busy, "busy", "It is in use by another and cannot be waited for here."},
     {Status::sealed, "sealed", "Memory was sealed after warm-up; reserve enough before sealing."},
     {Status::cancelled, "cancelled", "Who was asked whether to go on said no; nothing has changed."},
+    {Status::tick_gone, "tick_gone",
+     "The tick is no longer in the history; keep more ticks, or give the history more bytes."},
     {Status::not_supported, "not_supported",
      "This platform or kernel does not offer it; `ouro doctor` says what it offers."},
     {Status::permission_denied, "permission_denied", "The system does not allow it to this process."},
@@ -85,6 +87,7 @@ constexpr bool is_known(Status status) noexcept {
         case Status::busy:
         case Status::sealed:
         case Status::cancelled:
+        case Status::tick_gone:
         case Status::not_supported:
         case Status::permission_denied:
         case Status::no_huge_pages:

@@ -39,6 +39,7 @@ enum class Status : std::uint8_t {
     busy = 46,
     sealed = 47,
     cancelled = 48,
+    tick_gone = 49,
 
     // The platform does not do it here.
     not_supported = 60,

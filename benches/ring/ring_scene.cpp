@@ -1,0 +1,88 @@
+#include "ring/ring_scene.hpp"
+
+#include "os/os_suite.hpp"
+
+#include <ouro/base/hash.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace ouro::bench {
+
+PageLists::PageLists(const WritePattern& pattern, std::uint32_t pages) {
+    const std::uint32_t count =
+        std::max(1U, static_cast<std::uint32_t>(std::uint64_t{pages} * pattern.permille / 1000));
+    const std::uint32_t lists = pattern.is_recurring ? 1 : kLists;
+    Random random(pattern.permille);
+    for (std::uint32_t list = 0; list < lists; ++list) {
+        std::vector<std::uint32_t> chosen(pages);
+        std::iota(chosen.begin(), chosen.end(), 0U);
+        if (pattern.is_clustered) {
+            const std::uint32_t begin = random.below(pages - count + 1);
+            std::rotate(chosen.begin(), chosen.begin() + begin, chosen.end());
+        } else {
+            for (std::uint32_t index = 0; index < count; ++index)
+                std::swap(chosen[index], chosen[index + random.below(pages - index)]);
+        }
+        chosen.resize(count);
+        std::ranges::sort(chosen);
+        lists_.push_back(std::move(chosen));
+    }
+}
+
+RingScene::RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes)
+    : declares_(tracking == Tracking::declared) {
+    const SegmentOptions segment{.name = "world", .bytes = image_bytes, .tracking = tracking};
+    ring_ = must(
+        StateRing::create(
+            {.segments = {&segment, 1}, .history_bytes = history_bytes, .hashes = hashes, .prefaults = true}),
+        "create the ring");
+    world_ = must(ring_.segment_block("world"), "find the segment");
+    for (std::size_t at = 0; at < world_.size; at += sizeof(std::uint64_t)) {
+        const std::uint64_t value = at * 0x9e3779b97f4a7c15U + 1;
+        std::memcpy(world_.data + at, &value, sizeof(value));
+    }
+    must(ring_.mark(world_.data, world_.size) == Status::ok, "mark");
+    commit();
+}
+
+void RingScene::write(const std::vector<std::uint32_t>& list) {
+    ++serial_;
+    for (const std::uint32_t page : list) {
+        std::byte* at = world_.data + std::size_t{page} * kStatePageBytes + (serial_ * 64) % kStatePageBytes;
+        if (declares_) (void)ring_.mark(at, sizeof(serial_));
+        std::memcpy(at, &serial_, sizeof(serial_));
+    }
+}
+
+std::byte* RawCapture::next_page() {
+    std::byte* page = pool_.block().data + at_;
+    at_ = at_ + kPage == pool_.block().size ? 0 : at_ + kPage;
+    return page;
+}
+
+void RawCapture::copy(const std::vector<std::uint32_t>& list) {
+    for (const std::uint32_t page : list)
+        copy_streaming(next_page(), image_.data + std::size_t{page} * kPage, kPage);
+    finish_streaming();
+}
+
+void RawCapture::copy_and_hash(const std::vector<std::uint32_t>& list) {
+    for (const std::uint32_t page : list) {
+        const std::byte* from = image_.data + std::size_t{page} * kPage;
+        copy_streaming(next_page(), from, kPage);
+        hash_ += hash_bytes(from, kPage, page);
+    }
+    finish_streaming();
+    keep(hash_);
+}
+
+void RawCapture::copy_all() {
+    if (at_ + image_.size > pool_.block().size) at_ = 0;
+    copy_streaming(pool_.block().data + at_, image_.data, image_.size);
+    at_ = at_ + image_.size == pool_.block().size ? 0 : at_ + image_.size;
+    finish_streaming();
+}
+
+}  // namespace ouro::bench

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "harness/measure.hpp"
+#include "harness/must.hpp"
+#include "os/raw_memory.hpp"
+
+#include <ouro/base/random.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ouro::bench {
+
+// Which pages a tick writes.
+struct WritePattern {
+    std::string name;
+    // Of all pages, in thousandths.
+    std::uint32_t permille = 0;
+    // In one run, or anywhere.
+    bool is_clustered = false;
+    // The same ones every tick, or others.
+    bool is_recurring = true;
+};
+
+// Lists of pages to write, tick after tick; each round of all candidates walks through the same ones.
+class PageLists {
+public:
+    static constexpr std::uint32_t kLists = 16;
+
+    PageLists(const WritePattern& pattern, std::uint32_t pages);
+
+    [[nodiscard]] const std::vector<std::uint32_t>& at(std::uint64_t tick) const {
+        return lists_[tick % lists_.size()];
+    }
+    [[nodiscard]] std::size_t pages_per_tick() const { return lists_.front().size(); }
+
+private:
+    std::vector<std::vector<std::uint32_t>> lists_;
+};
+
+// An image of one segment under a ring, every page of it written before.
+class RingScene {
+public:
+    RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes);
+
+    [[nodiscard]] StateRing& ring() { return ring_; }
+    [[nodiscard]] MemoryBlock world() const { return world_; }
+    [[nodiscard]] std::uint32_t pages() const {
+        return static_cast<std::uint32_t>(world_.size / kStatePageBytes);
+    }
+
+    // Writes a word in each page of the list, declared where that is needed.
+    void write(const std::vector<std::uint32_t>& list);
+    void commit() { (void)must(ring_.commit(), "commit"); }
+
+private:
+    StateRing ring_;
+    MemoryBlock world_;
+    bool declares_;
+    std::uint64_t serial_ = 0;
+};
+
+// A copy of exactly the listed pages, past the caches, into memory so large that nobody finds it warm: what
+// no commit can do without.
+class RawCapture {
+public:
+    RawCapture(MemoryBlock image, std::size_t pool_bytes) : image_(image), pool_(filled_memory(pool_bytes)) {}
+
+    void copy(const std::vector<std::uint32_t>& list);
+    void copy_and_hash(const std::vector<std::uint32_t>& list);
+    void copy_all();
+
+private:
+    [[nodiscard]] std::byte* next_page();
+
+    MemoryBlock image_;
+    RawMapping pool_;
+    std::size_t at_ = 0;
+    std::uint64_t hash_ = 0;
+};
+
+}  // namespace ouro::bench

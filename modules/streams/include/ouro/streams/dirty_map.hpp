@@ -1,0 +1,77 @@
+#pragma once
+
+#include <ouro/base/assert.hpp>
+#include <ouro/base/status.hpp>
+#include <ouro/streams/state_page.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ouro {
+
+// Which pages of an image were written since the last commit, as their writers declare it: one byte a page,
+// and one for each group of pages, so that whoever collects skips what nobody touched. Any number of threads
+// mark at once, also in one page, and no mark is lost. Those that collect do so while nobody marks.
+//
+// Owns nothing: the bytes are the ring's.
+class DirtyMap {
+public:
+    using Byte = std::atomic<std::uint8_t>;
+    static constexpr unsigned kGroupShift = 6;
+    static constexpr std::uint32_t kGroupPages = 1U << kGroupShift;
+
+    [[nodiscard]] static constexpr std::uint32_t group_count(std::uint32_t pages) noexcept {
+        return (pages + kGroupPages - 1) >> kGroupShift;
+    }
+
+    constexpr DirtyMap() noexcept = default;
+    // Requires: bytes of zero, aligned to 8: one a page, up to whole groups, and one a group, up to eight.
+    DirtyMap(std::byte* image, std::size_t image_bytes, std::span<Byte> pages,
+             std::span<Byte> groups) noexcept
+        : image_(image), image_bytes_(image_bytes), pages_(pages), groups_(groups) {}
+
+    // Declares that the bytes were or will be written before the next commit. out_of_range when they are not
+    // all in the image, and then nothing is marked.
+    Status mark(const void* address, std::size_t bytes) noexcept {
+        const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - image_);
+        if (offset >= image_bytes_ || bytes > image_bytes_ - offset) [[unlikely]]
+            return Status::out_of_range;
+        if (bytes == 0) return Status::ok;
+        const std::size_t last = (offset + bytes - 1) >> kStatePageShift;
+        for (std::size_t page = offset >> kStatePageShift; page <= last; ++page)
+            mark_page(static_cast<std::uint32_t>(page));
+        return Status::ok;
+    }
+
+    // Requires: page is in the image.
+    void mark_page(std::uint32_t page) noexcept {
+        OURO_DEBUG_ASSERT(page < pages_.size(), "the page is not in the image");
+        // Looked at first: threads that mark pages side by side then share the lines of the map.
+        Byte& own = pages_[page];
+        if (own.load(std::memory_order_relaxed) != 0) return;
+        own.store(1, std::memory_order_relaxed);
+        groups_[page >> kGroupShift].store(1, std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] bool is_marked(std::uint32_t page) const noexcept {
+        return pages_[page].load(std::memory_order_relaxed) != 0;
+    }
+
+    // The marked pages in ascending order; all marks are gone afterwards. Requires: `out` has room for every
+    // page of the image.
+    std::uint32_t drain(std::uint32_t* out) noexcept;
+
+    [[nodiscard]] std::uint32_t count() const noexcept;
+
+private:
+    std::uint32_t drain_group(std::uint32_t group, std::uint32_t* out) noexcept;
+
+    std::byte* image_ = nullptr;
+    std::size_t image_bytes_ = 0;
+    std::span<Byte> pages_;
+    std::span<Byte> groups_;
+};
+
+}  // namespace ouro

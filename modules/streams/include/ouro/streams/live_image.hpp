@@ -1,0 +1,112 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/base/memory_block.hpp>
+#include <ouro/base/offset_ptr.hpp>
+#include <ouro/memory/block_registry.hpp>
+#include <ouro/os/memory_object.hpp>
+#include <ouro/os/reservation.hpp>
+#include <ouro/streams/segment.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace ouro {
+
+// The first page of an image, as bytes that mean the same everywhere. It names the portable segments only:
+// what else a program has does not change it.
+struct ImageHeader {
+    struct Part {
+        std::array<char, kSegmentNameBytes> name;
+        std::uint64_t offset;
+        std::uint64_t bytes;
+    };
+    static constexpr std::array<char, 8> kMagic = {'o', 'u', 'r', 'o', 'i', 'm', 'g', '\0'};
+    static constexpr std::uint32_t kVersion = 1;
+
+    std::array<char, 8> magic;
+    std::uint32_t version;
+    std::uint32_t page_bytes;
+    // Of names, places and sizes below.
+    std::uint64_t layout_hash;
+    std::uint32_t part_count;
+    std::uint32_t unused;
+    std::array<Part, kMaxSegments> parts;
+};
+static_assert(sizeof(ImageHeader) <= kStatePageBytes &&
+              std::has_unique_object_representations_v<ImageHeader>);
+
+struct LiveImageOptions {
+    std::span<const SegmentOptions> segments;
+    // The address wanted, or null for any; address_in_use when it is taken.
+    void* address = nullptr;
+    // What it is called in the table of blocks.
+    std::string_view name = "state image";
+    Tag tag = {};
+};
+
+// All simulation state in one range: a header page, then segments, at an address that does not change. The
+// memory is mapped twice where the platform can: what is restored goes through the second mapping, which no
+// tracker watches. Fresh memory is zero and takes room when it is written.
+class LiveImage {
+public:
+    // 32-bit offsets reach this far.
+    static constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
+
+    // Fails with zero_size (no segments, or one without bytes), capacity_exhausted (too many segments),
+    // bad_argument (a name that is empty, too long or there twice), bad_alignment (an offset), address_in_use
+    // (segments overlap, or the address is taken), size_overflow (more than kMaxBytes), not_supported (a
+    // tracking that this machine has not), and as os::reserve and MemoryObject::create do.
+    [[nodiscard]] static Expected<LiveImage> create(const LiveImageOptions& options) noexcept;
+
+    constexpr LiveImage() noexcept = default;
+
+    [[nodiscard]] MemoryBlock block() const noexcept { return block_; }
+    // The same bytes for whoever restores; where there is no second mapping, the same addresses.
+    [[nodiscard]] MemoryBlock alias() const noexcept { return alias_; }
+    [[nodiscard]] OffsetBase base() const noexcept { return {block_.data, block_.size}; }
+    [[nodiscard]] std::uint32_t page_count() const noexcept {
+        return static_cast<std::uint32_t>(block_.size >> kStatePageShift);
+    }
+
+    // In the order of their places. The header's page belongs to none.
+    [[nodiscard]] std::span<const Segment> segments() const noexcept { return {segments_.data(), count_}; }
+    // not_found when there is none of that name.
+    [[nodiscard]] Expected<Segment> segment(std::string_view name) const noexcept;
+    // The one that holds the byte, or null.
+    [[nodiscard]] const Segment* segment_at(std::uint64_t offset) const noexcept;
+
+    [[nodiscard]] MemoryBlock block_of(const Segment& segment) const noexcept {
+        return block_.sub(static_cast<std::size_t>(segment.offset), static_cast<std::size_t>(segment.bytes));
+    }
+    // For a reader in another process; -1 where memory has no second mapping.
+    [[nodiscard]] int descriptor() const noexcept { return object_.descriptor(); }
+
+    // Writes the header page anew, as it was when the image was fresh.
+    void write_header() noexcept;
+
+private:
+    Status place(std::span<const SegmentOptions> options) noexcept;
+    Status place_one(const SegmentOptions& options, std::uint64_t& end) noexcept;
+    Status choose_tracking() noexcept;
+    [[nodiscard]] Expected<std::size_t> total_bytes() const noexcept;
+    Status map(const LiveImageOptions& options) noexcept;
+    Status map_plainly(const LiveImageOptions& options) noexcept;
+
+    os::MemoryObject object_;
+    // Outlives the mapping within.
+    os::Reservation plain_;
+    os::Mapping live_mapping_;
+    os::Mapping alias_mapping_;
+    MemoryBlock block_;
+    MemoryBlock alias_;
+    std::array<Segment, kMaxSegments> segments_{};
+    std::size_t count_ = 0;
+    BlockRegistration listing_;
+};
+
+}  // namespace ouro

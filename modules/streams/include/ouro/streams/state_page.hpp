@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ouro {
+
+// A moment of the simulation, counted from the fresh image, which is tick 0.
+using Tick = std::uint64_t;
+
+// The unit in which the state is kept, compared and hashed: the same on every platform, whatever the
+// system's own pages are.
+inline constexpr std::size_t kStatePageBytes = 4096;
+inline constexpr unsigned kStatePageShift = 12;
+static_assert(kStatePageBytes == std::size_t{1} << kStatePageShift);
+
+}  // namespace ouro

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/base/memory_block.hpp>
+#include <ouro/base/offset_ptr.hpp>
+#include <ouro/memory/tag.hpp>
+#include <ouro/os/reservation.hpp>
+#include <ouro/streams/dirty_map.hpp>
+#include <ouro/streams/kept_future.hpp>
+#include <ouro/streams/segment.hpp>
+#include <ouro/streams/tick_view.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace ouro {
+
+struct StateRingOptions {
+    std::span<const SegmentOptions> segments;
+    // How many ticks before the newest can be gone back to.
+    std::uint32_t history_ticks = 600;
+    // All that the history may ever take, its index included. Must hold every page of the image twice, and
+    // what readers may pin.
+    std::uint64_t history_bytes = std::uint64_t{1} << 30;
+    // Of these, how much readers of old ticks may keep from being given up; zero: a quarter of what is left
+    // when every page is held twice.
+    std::uint64_t reader_bytes = 0;
+    // Whether each commit brings the hash of the state up to date.
+    bool hashes = true;
+    // Asks for huge pages under the history, where each tick goes to many places; never under the image, whose
+    // writes are tracked by page. Without them all works the same.
+    bool huge_pages = true;
+    // Brings the whole history into memory at creation. Otherwise each part of it costs a page fault when it
+    // is used for the first time.
+    bool prefaults = false;
+    // Where the image shall lie, or null for anywhere.
+    void* address = nullptr;
+    // What the parts are called in the table of blocks.
+    std::string_view name = "state";
+    Tag tag = {};
+};
+
+// Bytes that differ between two ticks: whole words of eight.
+struct ChangedRange {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
+struct StateRingStats {
+    std::uint64_t commits = 0;
+    std::uint64_t rollbacks = 0;
+    std::uint64_t pages_captured = 0;
+    std::uint64_t pages_restored = 0;
+    std::uint64_t ticks_given_up = 0;
+    // Of the last commit.
+    std::uint32_t last_pages = 0;
+    std::uint32_t slots = 0;
+    std::uint32_t free_slots = 0;
+    std::uint32_t pinned_slots = 0;
+    std::uint64_t history_bytes = 0;
+};
+
+// All mutable state of a simulation, of which every tick can be read again and gone back to, at a cost close
+// to copying what changed.
+//
+//     const SegmentOptions world{.name = "world", .bytes = 64 << 20};
+//     auto ring = StateRing::create({.segments = {&world, 1}});
+//     ... write into ring->segment_block("world"), and ring->mark(address, bytes) what was written
+//     const Tick tick = *ring->commit();
+//     ... simulate and commit on
+//     ring->rollback(tick);              // byte for byte as it was
+//     auto past = ring->view(tick - 5);  // read it, from any thread
+//
+// One thread at a time commits and rolls back, while nobody writes to the image. Any thread may mark, take
+// views and read through them at any time. After creation nothing is allocated any more.
+class StateRing {
+public:
+    // Fails as LiveImage::create does, with bad_argument (no ticks to keep), budget_exceeded (history_bytes
+    // are too few for this image) or out_of_memory.
+    [[nodiscard]] static Expected<StateRing> create(const StateRingOptions& options) noexcept;
+
+    constexpr StateRing() noexcept = default;
+    StateRing(StateRing&& other) noexcept
+        : memory_(std::move(other.memory_)),
+          core_(std::exchange(other.core_, nullptr)),
+          marks_(other.marks_) {}
+    StateRing& operator=(StateRing&& other) noexcept;
+    // Requires: no view of it is left.
+    ~StateRing();
+
+    [[nodiscard]] MemoryBlock image() const noexcept;
+    [[nodiscard]] OffsetBase base() const noexcept;
+    [[nodiscard]] std::span<const Segment> segments() const noexcept;
+    // not_found.
+    [[nodiscard]] Expected<MemoryBlock> segment_block(std::string_view name) const noexcept;
+
+    // Declares that these bytes of the image were or will be written before the next commit; out_of_range
+    // when they are not all in it. Needed in segments with declared tracking, harmless elsewhere.
+    Status mark(const void* address, std::size_t bytes) noexcept { return marks_.mark(address, bytes); }
+    // A handle for code that marks by itself; good as long as the ring lives.
+    [[nodiscard]] DirtyMap marks() const noexcept { return marks_; }
+
+    [[nodiscard]] Tick newest() const noexcept;
+    [[nodiscard]] Tick oldest() const noexcept;
+
+    // Ends the tick: keeps what changed, and returns the number of the tick that is now complete. Ticks that
+    // the bounds leave no room for are given up, oldest first. Fails as the system's trackers do, and then
+    // the last tick is as it was; what was found to be written stays marked.
+    Expected<Tick> commit() noexcept;
+
+    // The image is as it was when that tick was committed; later ticks are gone. Fails with tick_gone (before
+    // the oldest), out_of_range (after the newest), capacity_exhausted (very many abandoned futures are still
+    // read) or as the system's trackers do: then nothing has changed.
+    Expected<void> rollback(Tick tick) noexcept;
+
+    // Goes back as rollback does, and keeps the ticks behind as a future that can be read and compared until
+    // it is dropped. What it takes counts against reader_bytes: budget_exceeded when that is too little,
+    // capacity_exhausted when too many futures are kept, and nothing has changed then.
+    Expected<KeptFuture> branch(Tick tick) noexcept;
+    // stale_handle when it is gone already. Views of it stay good.
+    Expected<void> drop(KeptFuture future) noexcept;
+    // A tick of a kept future. Fails with stale_handle, out_of_range (not a tick of it), and as view does.
+    [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) const noexcept;
+
+    // A past tick for reading; see TickView. Fails with tick_gone, out_of_range, capacity_exhausted (too many
+    // ticks are read at once) or budget_exceeded (reader_bytes).
+    [[nodiscard]] Expected<TickView> view(Tick tick) const noexcept;
+
+    // The hash of the portable segments, or of the process-bound ones, at a tick. not_supported when hashes
+    // are off; tick_gone or out_of_range. On the thread that commits.
+    [[nodiscard]] Expected<std::uint64_t> hash(Tick tick,
+                                               SegmentKind kind = SegmentKind::portable) const noexcept;
+
+    // Calls with each ChangedRange in which two ticks really differ, in ascending order. Fails as view does.
+    template <class Visit>
+    Status changed(Tick from, Tick to, Visit&& visit) const noexcept {
+        const auto before = view(from);
+        if (!before) return before.status();
+        const auto after = view(to);
+        if (!after) return after.status();
+        changed(*before, *after, visit);
+        return Status::ok;
+    }
+    // The same for views that are there already, of a kept future too. Requires: both of this ring.
+    template <class Visit>
+    static void changed(const TickView& from, const TickView& to, Visit&& visit) noexcept {
+        using Function = std::remove_reference_t<Visit>;
+        changed_erased(
+            from, to, [](void* function, ChangedRange range) { (*static_cast<Function*>(function))(range); },
+            const_cast<void*>(static_cast<const void*>(&visit)));
+    }
+
+    [[nodiscard]] StateRingStats stats() const noexcept;
+    // Walks the whole history: ok, or corrupt_data.
+    [[nodiscard]] Status check() const noexcept;
+
+private:
+    using ChangedFunction = void (*)(void* function, ChangedRange range);
+    static void changed_erased(const TickView& from, const TickView& to, ChangedFunction visit,
+                               void* function) noexcept;
+    void end() noexcept;
+
+    os::Reservation memory_;
+    detail::RingCore* core_ = nullptr;
+    DirtyMap marks_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,103 @@
+#include "future_store.hpp"
+
+#include <ouro/base/assert.hpp>
+
+namespace ouro::detail {
+
+std::uint8_t FutureStore::begin(std::uint32_t fork_tick, std::uint32_t last_tick, bool is_kept) noexcept {
+    for (std::uint32_t number = 1; number <= kMaxFutures; ++number) {
+        Future& future = futures_[number];
+        if (future.is_used) continue;
+        future.is_used = true;
+        future.is_kept = is_kept;
+        set(future.begin, end_);
+        set(future.end, end_);
+        set(future.fork_tick, fork_tick);
+        set(future.last_tick, last_tick);
+        future.generation.store(get(future.generation) + 1, std::memory_order_seq_cst);
+        ++count_;
+        return static_cast<std::uint8_t>(number);
+    }
+    return 0;
+}
+
+void FutureStore::add(std::uint8_t number, std::uint32_t page, Version version) noexcept {
+    Future& future = futures_[number];
+    OURO_ASSERT(get(future.end) == end_ && end_ < entries_.size(), "versions are added to the newest future");
+    Entry& entry = entries_[end_++];
+    set(entry.page, page);
+    set(entry.tick, version.tick);
+    set(entry.slot, version.slot);
+    set(future.end, end_);
+}
+
+std::uint32_t FutureStore::find(std::uint8_t number, std::uint32_t page, std::uint32_t tick) const noexcept {
+    const Future& future = futures_[number];
+    // The first entry behind (page, tick); the one before it is of the page, or there is none.
+    std::uint32_t low = get(future.begin);
+    std::uint32_t high = get(future.end);
+    const std::uint32_t begin = low;
+    if (high > entries_.size()) return kNone;
+    while (low < high) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        const Entry& entry = entries_[middle];
+        const bool is_behind = get(entry.page) > page || (get(entry.page) == page && get(entry.tick) > tick);
+        if (is_behind)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == begin || get(entries_[low - 1].page) != page) return kNone;
+    return get(entries_[low - 1].slot);
+}
+
+// Those behind it move up.
+void FutureStore::remove(std::uint8_t number) noexcept {
+    Future& gone = futures_[number];
+    const std::uint32_t begin = get(gone.begin);
+    const std::uint32_t end = get(gone.end);
+    const std::uint32_t length = end - begin;
+    for (std::uint32_t index = end; index < end_; ++index) {
+        Entry& to = entries_[index - length];
+        set(to.page, get(entries_[index].page));
+        set(to.tick, get(entries_[index].tick));
+        set(to.slot, get(entries_[index].slot));
+    }
+    for (Future& future : futures_) {
+        if (!future.is_used || get(future.begin) < end || &future == &gone) continue;
+        set(future.begin, get(future.begin) - length);
+        set(future.end, get(future.end) - length);
+    }
+    end_ -= length;
+    --count_;
+    make_stale(number);
+    gone.is_used = false;
+    gone.is_kept = false;
+}
+
+KeptFuture FutureStore::handle(std::uint8_t number) const noexcept {
+    return {number, futures_[number].generation.load(std::memory_order_seq_cst)};
+}
+
+Expected<std::uint8_t> FutureStore::future_of(KeptFuture handle) const noexcept {
+    const std::uint64_t number = handle.index();
+    if (handle.is_null() || number == 0 || number > kMaxFutures) return Status::stale_handle;
+    const std::uint32_t generation = futures_[number].generation.load(std::memory_order_seq_cst);
+    if (generation != handle.generation() || generation % 2 == 0) return Status::stale_handle;
+    return static_cast<std::uint8_t>(number);
+}
+
+Expected<std::uint8_t> FutureStore::future_of(KeptFuture handle, std::uint64_t tick) const noexcept {
+    const auto number = future_of(handle);
+    if (!number) return number;
+    const Future& future = futures_[*number];
+    if (tick <= get(future.fork_tick) || tick > get(future.last_tick)) return Status::out_of_range;
+    return number;
+}
+
+void FutureStore::make_stale(std::uint8_t number) noexcept {
+    Word& generation = futures_[number].generation;
+    if (get(generation) % 2 != 0) generation.store(get(generation) + 1, std::memory_order_seq_cst);
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "carver.hpp"
+#include "lease_table.hpp"
+#include "version_index.hpp"
+
+#include <ouro/base/expected.hpp>
+#include <ouro/streams/kept_future.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+namespace ouro::detail {
+
+// The versions of ticks that were rolled back and are still read or kept. A future begins behind the tick at
+// which it left the present timeline; what it did not change is read there, under the future's own lease.
+//
+// Changed by the thread that commits only, between the index's begin_change and end_change; read under the
+// same protection.
+class FutureStore {
+public:
+    // The number zero is the present timeline.
+    static constexpr std::uint32_t kMaxFutures = LeaseTable::kMaxFutures;
+
+    void carve(Carver& carver, std::uint64_t versions) noexcept { entries_ = carver.take<Entry>(versions); }
+
+    // A new future, to which versions are added in the order of pages, then ticks; zero when there are too
+    // many.
+    [[nodiscard]] std::uint8_t begin(std::uint32_t fork_tick, std::uint32_t last_tick, bool is_kept) noexcept;
+    void add(std::uint8_t future, std::uint32_t page, Version version) noexcept;
+
+    // The slot of the page at a tick of the future; kNone when it is as at the fork.
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    [[nodiscard]] std::uint32_t find(std::uint8_t future, std::uint32_t page,
+                                     std::uint32_t tick) const noexcept;
+
+    // Calls with each slot, and takes the future away.
+    template <class Give>
+    void drop(std::uint8_t future, Give&& give) noexcept {
+        const Future& own = futures_[future];
+        for (std::uint32_t index = get(own.begin); index < get(own.end); ++index)
+            give(get(entries_[index].slot));
+        remove(future);
+    }
+
+    [[nodiscard]] bool exists(std::uint8_t future) const noexcept { return is_there(futures_[future]); }
+    [[nodiscard]] bool is_kept(std::uint8_t future) const noexcept { return futures_[future].is_kept; }
+    void set_kept(std::uint8_t future, bool is_kept) noexcept { futures_[future].is_kept = is_kept; }
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+
+    // For any thread.
+    [[nodiscard]] KeptFuture handle(std::uint8_t future) const noexcept;
+    // stale_handle, or out_of_range when the future has no such tick.
+    [[nodiscard]] Expected<std::uint8_t> future_of(KeptFuture handle, std::uint64_t tick) const noexcept;
+    [[nodiscard]] Expected<std::uint8_t> future_of(KeptFuture handle) const noexcept;
+    // The handles of this future are stale from now on.
+    void make_stale(std::uint8_t future) noexcept;
+
+    // Calls with each slot of every future: for check().
+    template <class Visit>
+    void visit_slots(Visit&& visit) const noexcept {
+        for (std::uint32_t index = 0; index < end_; ++index)
+            visit(get(entries_[index].slot));
+    }
+
+private:
+    using Word = std::atomic<std::uint32_t>;
+
+    struct Entry {
+        Word page;
+        Word tick;
+        Word slot;
+    };
+    struct Future {
+        Word begin = 0;
+        Word end = 0;
+        Word fork_tick = 0;
+        Word last_tick = 0;
+        // Odd while it exists and its handles are good.
+        Word generation = 0;
+        bool is_kept = false;
+        bool is_used = false;
+    };
+
+    static std::uint32_t get(const Word& word) noexcept { return word.load(std::memory_order_relaxed); }
+    static void set(Word& word, std::uint32_t value) noexcept {
+        word.store(value, std::memory_order_relaxed);
+    }
+    [[nodiscard]] static bool is_there(const Future& future) noexcept { return future.is_used; }
+    void remove(std::uint8_t future) noexcept;
+
+    std::array<Future, kMaxFutures + 1> futures_{};
+    std::span<Entry> entries_;
+    std::uint32_t end_ = 0;
+    std::uint32_t count_ = 0;
+};
+
+}  // namespace ouro::detail

@@ -1,0 +1,115 @@
+#include "lease_table.hpp"
+
+#include <algorithm>
+
+namespace ouro::detail {
+
+// One reader more of a tick that is read already.
+bool LeaseTable::join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexcept {
+    std::uint64_t value = cell.load(std::memory_order_relaxed);
+    for (;;) {
+        const Lease lease = unpack(value);
+        const bool is_full = (value & kReaders) == kReaders;
+        if (!lease.is_held || lease.tick != tick || lease.future != future || is_full) return false;
+        if (cell.compare_exchange_weak(value, value + kOneReader, std::memory_order_seq_cst,
+                                       std::memory_order_relaxed))
+            return true;
+    }
+}
+
+bool LeaseTable::reserve(std::uint32_t pages) noexcept {
+    if (reserved_pages_.fetch_add(pages, std::memory_order_relaxed) + pages <= quota_pages_) return true;
+    reserved_pages_.fetch_sub(pages, std::memory_order_relaxed);
+    return false;
+}
+
+Expected<std::uint32_t> LeaseTable::take(std::uint32_t tick, std::uint8_t future,
+                                         std::uint32_t pages) noexcept {
+    for (std::uint32_t index = 0; index < kReaderCells; ++index)
+        if (join(cells_[index], tick, future)) return index;
+    if (!reserve(pages)) return Status::budget_exceeded;
+    held_.fetch_add(1, std::memory_order_seq_cst);
+    for (std::uint32_t index = 0; index < kReaderCells; ++index) {
+        std::uint64_t empty = 0;
+        // Taken over from whoever ended it a moment ago only when that one has counted its pages back.
+        if (cell_pages_[index].load(std::memory_order_acquire) != 0) continue;
+        if (!cells_[index].compare_exchange_strong(empty, pack(tick, future), std::memory_order_seq_cst,
+                                                   std::memory_order_relaxed))
+            continue;
+        cell_pages_[index].store(pages, std::memory_order_relaxed);
+        return index;
+    }
+    held_.fetch_sub(1, std::memory_order_seq_cst);
+    reserved_pages_.fetch_sub(pages, std::memory_order_relaxed);
+    return Status::capacity_exhausted;
+}
+
+void LeaseTable::take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t reserved_pages) noexcept {
+    held_.fetch_add(1, std::memory_order_seq_cst);
+    cell_pages_[cell_of(future)].store(reserved_pages, std::memory_order_relaxed);
+    cells_[cell_of(future)].store(pack(tick, 0), std::memory_order_seq_cst);
+}
+
+void LeaseTable::end(std::uint32_t index) noexcept {
+    Cell& cell = cells_[index];
+    std::uint64_t value = cell.load(std::memory_order_relaxed);
+    std::uint64_t left = 0;
+    do {
+        left = (value & kReaders) == kOneReader ? 0 : value - kOneReader;
+    } while (!cell.compare_exchange_weak(value, left, std::memory_order_release, std::memory_order_relaxed));
+    if (left != 0) return;
+    reserved_pages_.fetch_sub(cell_pages_[index].exchange(0, std::memory_order_release),
+                              std::memory_order_relaxed);
+    held_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+LeaseTable::Lease LeaseTable::lease(std::uint32_t cell) const noexcept {
+    return unpack(cells_[cell].load(std::memory_order_seq_cst));
+}
+
+bool LeaseTable::reads_between(std::uint32_t from, std::uint32_t until) const noexcept {
+    for (std::uint32_t index = 0; index < kCells; ++index) {
+        const Lease each = lease(index);
+        if (each.is_held && each.future == 0 && each.tick >= from && each.tick < until) return true;
+    }
+    return false;
+}
+
+std::uint32_t LeaseTable::oldest_or(std::uint32_t tick) const noexcept {
+    for (std::uint32_t index = 0; index < kCells; ++index) {
+        const Lease each = lease(index);
+        if (each.is_held && each.future == 0) tick = std::min(tick, each.tick);
+    }
+    return tick;
+}
+
+std::uint32_t LeaseTable::newest_or(std::uint32_t tick) const noexcept {
+    for (std::uint32_t index = 0; index < kCells; ++index) {
+        const Lease each = lease(index);
+        if (each.is_held && each.future == 0) tick = std::max(tick, each.tick);
+    }
+    return tick;
+}
+
+bool LeaseTable::reads_future(std::uint8_t future) const noexcept {
+    for (std::uint32_t index = 0; index < kCells; ++index) {
+        const Lease each = lease(index);
+        if (each.is_held && each.future == future) return true;
+    }
+    return false;
+}
+
+void LeaseTable::move_behind(std::uint32_t tick, std::uint8_t future) noexcept {
+    for (Cell& cell : cells_) {
+        std::uint64_t value = cell.load(std::memory_order_seq_cst);
+        for (;;) {
+            const Lease each = unpack(value);
+            if (!each.is_held || each.future != 0 || each.tick <= tick) break;
+            if (cell.compare_exchange_weak(value, value | future, std::memory_order_seq_cst,
+                                           std::memory_order_relaxed))
+                break;
+        }
+    }
+}
+
+}  // namespace ouro::detail

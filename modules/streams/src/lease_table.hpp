@@ -1,0 +1,91 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace ouro::detail {
+
+// Who reads which past tick. Readers on any thread take and end leases; the thread that commits asks which
+// ticks it must leave alone. Neither waits for the other.
+//
+// A lease is taken first and the history looked at afterwards; a tick is given up first and the leases looked
+// at afterwards. Both in one order for all threads, so that one of the two always sees the other.
+class LeaseTable {
+public:
+    static constexpr std::uint32_t kReaderCells = 32;
+    static constexpr std::uint32_t kMaxFutures = 48;
+
+    // Readers of one tick share a cell. A cell outlives the timeline of its tick: `future` names the kept one
+    // it belongs to, zero the present one.
+    struct Lease {
+        std::uint32_t tick = 0;
+        std::uint8_t future = 0;
+        bool is_held = false;
+    };
+
+    // How many pages all leases together may keep from being given up.
+    void set_quota(std::uint64_t pages) noexcept { quota_pages_ = pages; }
+
+    // The number of a cell. Fails with capacity_exhausted (too many ticks are read at once) or
+    // budget_exceeded (the quota).
+    [[nodiscard]] Expected<std::uint32_t> take(std::uint32_t tick, std::uint8_t future,
+                                               std::uint32_t pages) noexcept;
+    void end(std::uint32_t cell) noexcept;
+
+    // A kept future reads the tick at which it begins, in a cell of its own, with or without a share of the
+    // quota. For the thread that commits.
+    [[nodiscard]] static std::uint32_t cell_of(std::uint8_t future) noexcept {
+        return kReaderCells + future - 1;
+    }
+    [[nodiscard]] bool reserve(std::uint32_t pages) noexcept;
+    void unreserve(std::uint32_t pages) noexcept {
+        reserved_pages_.fetch_sub(pages, std::memory_order_relaxed);
+    }
+    void take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t reserved_pages) noexcept;
+
+    [[nodiscard]] Lease lease(std::uint32_t cell) const noexcept;
+    [[nodiscard]] bool is_any_held() const noexcept { return held_.load(std::memory_order_seq_cst) != 0; }
+    // True when a tick from the first up to before the second is read in the present timeline.
+    [[nodiscard]] bool reads_between(std::uint32_t from, std::uint32_t until) const noexcept;
+    // The oldest tick that is read in the present timeline; the given one when all are newer.
+    [[nodiscard]] std::uint32_t oldest_or(std::uint32_t tick) const noexcept;
+    [[nodiscard]] std::uint32_t newest_or(std::uint32_t tick) const noexcept;
+    [[nodiscard]] bool reads_future(std::uint8_t future) const noexcept;
+
+    // The leases on ticks behind this one belong to the given kept future from now on.
+    void move_behind(std::uint32_t tick, std::uint8_t future) noexcept;
+
+    [[nodiscard]] std::uint64_t pages_reserved() const noexcept {
+        return reserved_pages_.load(std::memory_order_relaxed);
+    }
+
+private:
+    // Tick in the upper half, then how many readers, then the future. No reader: the whole is zero.
+    using Cell = std::atomic<std::uint64_t>;
+    static constexpr unsigned kTickShift = 32;
+    static constexpr unsigned kCountShift = 8;
+    static constexpr std::uint64_t kOneReader = std::uint64_t{1} << kCountShift;
+    static constexpr std::uint64_t kReaders = 0xffffff00U;
+
+    static Lease unpack(std::uint64_t value) noexcept {
+        return {.tick = static_cast<std::uint32_t>(value >> kTickShift),
+                .future = static_cast<std::uint8_t>(value),
+                .is_held = (value & kReaders) != 0};
+    }
+    [[nodiscard]] bool join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexcept;
+    static std::uint64_t pack(std::uint32_t tick, std::uint8_t future) noexcept {
+        return std::uint64_t{tick} << kTickShift | kOneReader | future;
+    }
+    static constexpr std::uint32_t kCells = kReaderCells + kMaxFutures;
+
+    std::array<Cell, kCells> cells_{};
+    std::array<std::atomic<std::uint32_t>, kCells> cell_pages_{};
+    std::atomic<std::uint64_t> reserved_pages_ = 0;
+    std::atomic<std::uint32_t> held_ = 0;
+    std::uint64_t quota_pages_ = 0;
+};
+
+}  // namespace ouro::detail

@@ -1,0 +1,192 @@
+#include <ouro/base/align.hpp>
+#include <ouro/base/hash.hpp>
+#include <ouro/os/capabilities.hpp>
+#include <ouro/os/tracker_choice.hpp>
+#include <ouro/streams/live_image.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ouro {
+namespace {
+
+Tracking tracking_of(os::TrackerKind kind) noexcept {
+    switch (kind) {
+        case os::TrackerKind::kernel:
+            return Tracking::kernel;
+        case os::TrackerKind::protect:
+            return Tracking::protect;
+        case os::TrackerKind::compare:
+            break;
+    }
+    return Tracking::compare;
+}
+
+bool is_offered(Tracking tracking, const os::Capabilities& capabilities) noexcept {
+    if (tracking == Tracking::kernel) return capabilities.kernel_tracking();
+    if (tracking == Tracking::protect) return capabilities.page_protection;
+    return true;
+}
+
+}  // namespace
+
+std::string_view tracking_name(Tracking tracking) noexcept {
+    switch (tracking) {
+        case Tracking::declared:
+            return "declared";
+        case Tracking::automatic:
+            return "automatic";
+        case Tracking::kernel:
+            return "kernel";
+        case Tracking::protect:
+            return "protect";
+        case Tracking::compare:
+            return "compare";
+    }
+    return "unknown";
+}
+
+std::string_view segment_kind_name(SegmentKind kind) noexcept {
+    return kind == SegmentKind::portable ? "portable" : "process-bound";
+}
+
+Expected<LiveImage> LiveImage::create(const LiveImageOptions& options) noexcept {
+    LiveImage image;
+    if (const Status status = image.place(options.segments); status != Status::ok) return status;
+    if (const Status status = image.choose_tracking(); status != Status::ok) return status;
+    Status status = image.map(options);
+    if (status == Status::not_supported) status = image.map_plainly(options);
+    if (status != Status::ok) return status;
+    image.write_header();
+    image.listing_ = BlockRegistration({.name = options.name,
+                                        .tag = options.tag,
+                                        .base = image.block_.data,
+                                        .reserved_bytes = image.block_.size,
+                                        .committed_bytes = image.block_.size});
+    return image;
+}
+
+Expected<Segment> LiveImage::segment(std::string_view name) const noexcept {
+    for (const Segment& segment : segments())
+        if (segment.name() == name) return segment;
+    return Status::not_found;
+}
+
+const Segment* LiveImage::segment_at(std::uint64_t offset) const noexcept {
+    for (const Segment& segment : segments())
+        if (offset >= segment.offset && offset - segment.offset < segment.bytes) return &segment;
+    return nullptr;
+}
+
+Status LiveImage::place(std::span<const SegmentOptions> options) noexcept {
+    if (options.empty()) return Status::zero_size;
+    if (options.size() > kMaxSegments) return Status::capacity_exhausted;
+    // The header has the first granule for itself.
+    std::uint64_t end = kSegmentAlignment;
+    for (const bool placed : {true, false}) {
+        for (const SegmentKind kind : {SegmentKind::portable, SegmentKind::process_bound}) {
+            for (const SegmentOptions& each : options) {
+                if ((each.offset != 0) != placed || each.kind != kind) continue;
+                if (const Status status = place_one(each, end); status != Status::ok) return status;
+            }
+        }
+    }
+    if (count_ != options.size()) return Status::bad_argument;
+    std::ranges::sort(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(count_), {},
+                      &Segment::offset);
+    for (std::size_t index = 1; index < count_; ++index) {
+        const Segment& before = segments_[index - 1];
+        if (before.offset + before.bytes > segments_[index].offset) return Status::address_in_use;
+    }
+    return Status::ok;
+}
+
+Status LiveImage::place_one(const SegmentOptions& options, std::uint64_t& end) noexcept {
+    if (options.bytes == 0) return Status::zero_size;
+    if (options.bytes > kMaxBytes || options.offset > kMaxBytes) return Status::size_overflow;
+    if (options.name.empty() || options.name.size() >= kSegmentNameBytes) return Status::bad_argument;
+    if (segment(options.name)) return Status::bad_argument;
+    if (options.offset % kSegmentAlignment != 0) return Status::bad_alignment;
+    Segment& made = segments_[count_];
+    std::ranges::copy(options.name, made.name_text.begin());
+    made.kind = options.kind;
+    made.tracking = options.tracking;
+    made.offset = options.offset != 0 ? options.offset : end;
+    made.bytes = units_of(options.bytes, std::uint64_t{kSegmentAlignment}) * kSegmentAlignment;
+    end = std::max(end, made.offset + made.bytes);
+    ++count_;
+    return end > kMaxBytes ? Status::size_overflow : Status::ok;
+}
+
+Status LiveImage::choose_tracking() noexcept {
+    const os::Capabilities capabilities = os::query_capabilities();
+    const os::TrackerChoice choice = os::choose_tracker(capabilities);
+    for (Segment& segment : std::span(segments_).first(count_)) {
+        segment.reason = "asked for";
+        if (segment.tracking == Tracking::automatic) {
+            segment.tracking = tracking_of(choice.kind);
+            segment.reason = choice.reason;
+        }
+        if (!is_offered(segment.tracking, capabilities)) return Status::not_supported;
+    }
+    return Status::ok;
+}
+
+Status LiveImage::map(const LiveImageOptions& options) noexcept {
+    const auto bytes = total_bytes();
+    if (!bytes) return bytes.status();
+    auto object = os::MemoryObject::create(*bytes, "ouro-state");
+    if (!object) return object.status();
+    auto plain = os::Reservation::create(
+        {.bytes = *bytes, .alignment = kSegmentAlignment, .address = options.address});
+    if (!plain) return plain.status();
+    auto live = object->map({.bytes = *bytes, .within = plain->block()});
+    if (!live) return live.status();
+    auto alias = object->map({.bytes = *bytes});
+    if (!alias) return alias.status();
+    object_ = *std::move(object);
+    plain_ = *std::move(plain);
+    live_mapping_ = *std::move(live);
+    alias_mapping_ = *std::move(alias);
+    block_ = live_mapping_.block();
+    alias_ = alias_mapping_.block();
+    return Status::ok;
+}
+
+// What a machine can address may be less than what offsets reach.
+Expected<std::size_t> LiveImage::total_bytes() const noexcept {
+    const Segment& last = segments_[count_ - 1];
+    const std::uint64_t bytes = last.offset + last.bytes;
+    if (bytes > SIZE_MAX) return Status::size_overflow;
+    return static_cast<std::size_t>(bytes);
+}
+
+Status LiveImage::map_plainly(const LiveImageOptions& options) noexcept {
+    const auto bytes = total_bytes();
+    if (!bytes) return bytes.status();
+    auto plain = os::Reservation::create(
+        {.bytes = *bytes, .alignment = kSegmentAlignment, .address = options.address});
+    if (!plain) return plain.status();
+    if (const auto done = plain->commit(0, *bytes); !done) return done.status();
+    plain_ = *std::move(plain);
+    block_ = {plain_.block().data, *bytes};
+    alias_ = block_;
+    return Status::ok;
+}
+
+void LiveImage::write_header() noexcept {
+    ImageHeader header{};
+    header.magic = ImageHeader::kMagic;
+    header.version = ImageHeader::kVersion;
+    header.page_bytes = kStatePageBytes;
+    for (const Segment& segment : segments()) {
+        if (segment.kind != SegmentKind::portable) continue;
+        ImageHeader::Part& part = header.parts[header.part_count++];
+        part = {.name = segment.name_text, .offset = segment.offset, .bytes = segment.bytes};
+    }
+    header.layout_hash = hash_bytes(&header.parts, sizeof(header.parts), header.part_count);
+    std::memcpy(alias_.data, &header, sizeof(header));
+}
+
+}  // namespace ouro

@@ -1,0 +1,131 @@
+#include "page_copy.hpp"
+#include "ring_core.hpp"
+
+#include <algorithm>
+
+namespace ouro::detail {
+namespace {
+
+// So many pages before it is their turn, what the index knows of them is fetched.
+constexpr std::size_t kAhead = 4;
+
+}  // namespace
+
+Expected<Tick> RingCore::commit() noexcept {
+    if (newest() == UINT32_MAX) return Status::capacity_exhausted;
+    if (const Status status = collect(); status != Status::ok) return status;
+    const std::span<const std::uint32_t> pages = scratch_.first(marks_.drain(scratch_.data()));
+    const auto count = static_cast<std::uint32_t>(pages.size());
+    make_room(count);
+    const auto slots = slots_.take(count);
+    publish(pages, slots, capture(pages, slots));
+    ++stats_.commits;
+    stats_.pages_captured += count;
+    stats_.last_pages = count;
+    return Tick{newest()};
+}
+
+// The bound holds every page twice and all pins, so that giving up ticks always makes room in the end.
+void RingCore::make_room(std::uint32_t changes) noexcept {
+    if (futures_.count() != 0) drop_futures();
+    if (pin_count_ != 0) release_pins();
+    while (!log_.has_room(changes) || slots_.free_count() < changes)
+        give_up_oldest();
+}
+
+void RingCore::give_up_oldest() noexcept {
+    const std::uint32_t next = log_.oldest() + 1;
+    OURO_ASSERT(log_.holds(next), "the newest tick is never given up");
+    oldest_.store(next, std::memory_order_seq_cst);
+    const TickChanges changes = log_.changes(next);
+    // What this tick replaced can be read in none that is left.
+    if (leases_.is_any_held())
+        give_up_pinned(changes, next);
+    else
+        slots_.give(changes.previous);
+    log_.drop_oldest();
+    ++stats_.ticks_given_up;
+}
+
+void RingCore::give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept {
+    for (std::size_t index = 0; index < changes.pages.size(); ++index) {
+        const std::uint32_t slot = changes.previous[index];
+        if (slot == 0) continue;
+        const std::uint32_t from = index_.find(changes.pages[index], until - 1).tick;
+        if (!leases_.reads_between(from, until)) {
+            slots_.give(slot);
+            continue;
+        }
+        OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
+        pins_[pin_count_++] = {.slot = slot, .from = from, .until = until};
+    }
+}
+
+void RingCore::release_pins() noexcept {
+    std::uint32_t kept = 0;
+    for (const Pin& pin : pins_.first(pin_count_)) {
+        if (leases_.reads_between(pin.from, pin.until))
+            pins_[kept++] = pin;
+        else
+            slots_.give(pin.slot);
+    }
+    pin_count_ = kept;
+}
+
+TickHashes RingCore::capture(std::span<const std::uint32_t> pages,
+                             std::span<const std::uint32_t> slots) noexcept {
+    TickHashes change;
+    for (std::size_t index = 0; index < pages.size(); ++index) {
+        if (index + 2 * kAhead < pages.size()) index_.prefetch_page(pages[index + 2 * kAhead]);
+        if (index + kAhead < pages.size()) index_.prefetch_block(pages[index + kAhead]);
+        const std::uint32_t page = pages[index];
+        const std::uint32_t slot = slots[index];
+        const std::byte* bytes = live(page);
+        store_page(slots_.page(slot), bytes);
+        if (!hashes_) continue;
+        const std::uint64_t hash = hash_page(bytes, page);
+        const bool is_portable = kinds_[page] == static_cast<std::uint8_t>(SegmentKind::portable);
+        (is_portable ? change.portable : change.process_bound) +=
+            hash - slots_.hash(index_.newest_slot(page));
+        slots_.set_hash(slot, hash);
+    }
+    finish_stores();
+    return change;
+}
+
+bool RingCore::is_needed(std::uint32_t from, std::uint32_t until) const noexcept {
+    return until > log_.oldest() || leases_.reads_between(from, until);
+}
+
+void RingCore::add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept {
+    if (index_.append(page, version, needed_tick)) return;
+    index_.compact([this](std::uint32_t from, std::uint32_t until) { return is_needed(from, until); });
+    const bool is_added = index_.append(page, version, needed_tick);
+    OURO_ASSERT(is_added, "the index has room for every slot");
+}
+
+void RingCore::publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
+                       TickHashes hashes) noexcept {
+    const bool is_first = log_.count() == 0;
+    const TickHashes before = is_first ? TickHashes{} : log_.hashes(log_.newest());
+    const TickChanges changes = log_.add(static_cast<std::uint32_t>(pages.size()));
+    const std::uint32_t tick = log_.newest();
+    const std::uint32_t needed_tick =
+        leases_.is_any_held() ? leases_.oldest_or(log_.oldest()) : log_.oldest();
+    std::uint32_t fresh_pages = 0;
+    for (std::size_t index = 0; index < pages.size(); ++index) {
+        const std::uint32_t page = pages[index];
+        const std::uint32_t previous = index_.newest_slot(page);
+        changes.pages[index] = page;
+        changes.slots[index] = slots[index];
+        changes.previous[index] = previous;
+        fresh_pages += previous == 0 ? 1 : 0;
+        add_version(page, {.tick = tick, .slot = slots[index]}, needed_tick);
+    }
+    touched_pages_.fetch_add(fresh_pages, std::memory_order_relaxed);
+    log_.hashes(tick) = {.portable = before.portable + hashes.portable,
+                         .process_bound = before.process_bound + hashes.process_bound};
+    newest_.store(tick, std::memory_order_seq_cst);
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,171 @@
+#include "page_copy.hpp"
+#include "ring_core.hpp"
+
+namespace ouro::detail {
+namespace {
+
+// So many pages before it is their turn, what is known of them is fetched.
+constexpr std::size_t kAhead = 6;
+
+}  // namespace
+
+Status RingCore::rollback(Tick tick) noexcept {
+    if (const Status status = status_of(tick); status != Status::ok) return status;
+    return go_back(static_cast<std::uint32_t>(tick), false).status();
+}
+
+// Kept versions are all there is to what changed, and, where the future did not change a page, the one that
+// it had at the fork.
+Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
+    if (const Status status = status_of(tick); status != Status::ok) return status;
+    if (tick == newest()) return Status::out_of_range;
+    const auto target = static_cast<std::uint32_t>(tick);
+    const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
+    if (pages > UINT32_MAX || !leases_.reserve(static_cast<std::uint32_t>(pages)))
+        return Status::budget_exceeded;
+    const auto future = go_back(target, true);
+    if (!future) {
+        leases_.unreserve(static_cast<std::uint32_t>(pages));
+        return future.status();
+    }
+    leases_.take_for(*future, target, static_cast<std::uint32_t>(pages));
+    return futures_.handle(*future);
+}
+
+std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
+    std::uint64_t changes = 0;
+    for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
+        changes += log_.changes(each).pages.size();
+    return changes;
+}
+
+// The number of the future that what is left behind became, or zero.
+Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcept {
+    if (const Status status = collect(); status != Status::ok) return status;
+    const std::uint32_t last = newest();
+    // From here on nobody begins to read what is left behind.
+    newest_.store(tick, std::memory_order_seq_cst);
+    const bool is_read = leases_.is_any_held() && leases_.newest_or(tick) > tick;
+    std::uint8_t future = 0;
+    if (keeps || is_read) {
+        drop_futures();
+        future = futures_.begin(tick, last, keeps);
+        if (future == 0) {
+            newest_.store(last, std::memory_order_seq_cst);
+            return Status::capacity_exhausted;
+        }
+        if (!keeps) leases_.take_for(future, tick, 0);
+    }
+    const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));
+    if (future != 0)
+        move_to_future(future, tick, pages);
+    else
+        forget_since(tick, pages);
+    log_.drop_behind(tick);
+    restore(pages);
+    ++stats_.rollbacks;
+    stats_.pages_restored += pages.size();
+    return future;
+}
+
+// Every page that was captured after the tick, or written since the last.
+std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
+    if (changes_since(tick) > index_.page_count()) {
+        for (std::uint32_t page = 0; page < index_.page_count(); ++page)
+            if (index_.newest_tick(page) > tick) marks_.mark_page(page);
+    } else {
+        for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
+            for (const std::uint32_t page : log_.changes(each).pages)
+                marks_.mark_page(page);
+    }
+    return marks_.drain(scratch_.data());
+}
+
+void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
+    index_.begin_change();
+    for (std::size_t at = 0; at < pages.size(); ++at) {
+        if (at + 3 * kAhead < pages.size()) index_.prefetch_page(pages[at + 3 * kAhead]);
+        if (at + 2 * kAhead < pages.size()) index_.prefetch_block(pages[at + 2 * kAhead]);
+        if (at + kAhead < pages.size()) index_.prefetch_back(pages[at + kAhead]);
+        if (index_.newest_tick(pages[at]) > tick) cut_off(pages[at], tick);
+    }
+    index_.end_change();
+    for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
+        slots_.give_all(log_.changes(each).slots);
+}
+
+void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
+                              std::span<const std::uint32_t> pages) noexcept {
+    index_.begin_change();
+    for (const std::uint32_t page : pages)
+        if (index_.newest_tick(page) > tick) move_page(future, tick, page);
+    leases_.move_behind(tick, future);
+    index_.end_change();
+}
+
+// A future that nobody asked for keeps only what its readers need.
+void RingCore::move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept {
+    const bool keeps_all = futures_.is_kept(future);
+    index_.visit_behind(page, tick, [&](Version version, std::uint32_t until) {
+        if (keeps_all || leases_.reads_between(version.tick, until == 0 ? UINT32_MAX : until))
+            futures_.add(future, page, version);
+        else
+            slots_.give(version.slot);
+    });
+    cut_off(page, tick);
+}
+
+void RingCore::cut_off(std::uint32_t page, std::uint32_t tick) noexcept {
+    index_.truncate(page, tick);
+    if (index_.newest_slot(page) == 0) touched_pages_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Status RingCore::drop(KeptFuture handle) noexcept {
+    const auto future = futures_.future_of(handle);
+    if (!future) return future.status();
+    // First nobody can find it any more; those who did stay until they are done.
+    futures_.make_stale(*future);
+    futures_.set_kept(*future, false);
+    drop_futures();
+    return Status::ok;
+}
+
+// Ends the futures that nobody keeps or reads, and then those that only these began from.
+void RingCore::drop_futures() noexcept {
+    bool has_dropped = true;
+    while (has_dropped) {
+        has_dropped = false;
+        for (std::uint32_t number = 1; number <= FutureStore::kMaxFutures; ++number) {
+            const auto future = static_cast<std::uint8_t>(number);
+            if (!futures_.exists(future) || futures_.is_kept(future) || leases_.reads_future(future))
+                continue;
+            index_.begin_change();
+            futures_.drop(future, [this](std::uint32_t slot) { slots_.give(slot); });
+            index_.end_change();
+            leases_.end(LeaseTable::cell_of(future));
+            has_dropped = true;
+        }
+    }
+}
+
+// Through the second mapping: no tracker notices.
+void RingCore::restore(std::span<const std::uint32_t> pages) noexcept {
+    for (std::size_t at = 0; at < pages.size(); ++at) {
+        if (at + 1 < pages.size()) prefetch_version(index_.newest_slot(pages[at + 1]));
+        std::byte* to = image_.alias().data + (std::size_t{pages[at]} << kStatePageShift);
+        const std::uint32_t slot = index_.newest_slot(pages[at]);
+        if (slot == 0)
+            clear_page(to);
+        else
+            restore_page(to, slots_.page(slot));
+    }
+}
+
+// The first lines; then the processor sees by itself where it goes.
+void RingCore::prefetch_version(std::uint32_t slot) const noexcept {
+    if (slot == 0) return;
+    for (std::size_t line = 0; line < 8; ++line)
+        __builtin_prefetch(slots_.page(slot) + line * 64);
+}
+
+}  // namespace ouro::detail

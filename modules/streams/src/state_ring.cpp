@@ -1,0 +1,126 @@
+#include "ring_core.hpp"
+
+#include <ouro/base/align.hpp>
+#include <ouro/os/huge_pages.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <memory>
+
+namespace ouro {
+
+using detail::RingCore;
+
+namespace {
+
+Expected<os::Reservation> reserve_history(const StateRingOptions& options, std::size_t bytes) noexcept {
+    auto memory = os::Reservation::create({.bytes = bytes, .alignment = os::huge_page_size()});
+    if (!memory) return memory.status();
+    const MemoryBlock block = memory->block();
+    if (const auto done = memory->commit(0, block.size); !done) return done.status();
+    // Advice only: whatever comes of it, the memory is there.
+    if (options.huge_pages) (void)os::advise_huge(block, true);
+    if (options.prefaults) {
+        if (const auto done = os::prefault(block); !done) return done.status();
+    }
+    return memory;
+}
+
+}  // namespace
+
+Expected<StateRing> StateRing::create(const StateRingOptions& options) noexcept {
+    auto image = LiveImage::create(
+        {.segments = options.segments, .address = options.address, .name = options.name, .tag = options.tag});
+    if (!image) return image.status();
+    const auto sizes = RingCore::measure(options, image->page_count());
+    if (!sizes) return sizes.status();
+    if (sizes->bytes > SIZE_MAX) return Status::size_overflow;
+    auto memory = reserve_history(options, static_cast<std::size_t>(sizes->bytes));
+    if (!memory) return memory.status();
+    StateRing ring;
+    ring.memory_ = *std::move(memory);
+    ring.core_ = std::construct_at(reinterpret_cast<RingCore*>(ring.memory_.block().data), *std::move(image));
+    const std::size_t own = align_up(sizeof(RingCore), 64);
+    const MemoryBlock whole = ring.memory_.block();
+    const Status status = ring.core_->start(options, *sizes, whole.sub(own, whole.size - own));
+    if (status != Status::ok) return status;
+    ring.marks_ = ring.core_->marks();
+    return ring;
+}
+
+StateRing& StateRing::operator=(StateRing&& other) noexcept {
+    if (this != &other) {
+        end();
+        memory_ = std::move(other.memory_);
+        core_ = std::exchange(other.core_, nullptr);
+        marks_ = other.marks_;
+    }
+    return *this;
+}
+
+StateRing::~StateRing() {
+    end();
+}
+
+void StateRing::end() noexcept {
+    if (core_ != nullptr) std::destroy_at(std::exchange(core_, nullptr));
+}
+
+MemoryBlock StateRing::image() const noexcept {
+    return core_->image().block();
+}
+OffsetBase StateRing::base() const noexcept {
+    return core_->image().base();
+}
+std::span<const Segment> StateRing::segments() const noexcept {
+    return core_->image().segments();
+}
+Tick StateRing::newest() const noexcept {
+    return core_->newest();
+}
+Tick StateRing::oldest() const noexcept {
+    return core_->oldest();
+}
+
+Expected<MemoryBlock> StateRing::segment_block(std::string_view name) const noexcept {
+    const auto segment = core_->image().segment(name);
+    if (!segment) return segment.status();
+    return core_->image().block_of(*segment);
+}
+
+Expected<Tick> StateRing::commit() noexcept {
+    return core_->commit();
+}
+Expected<void> StateRing::rollback(Tick tick) noexcept {
+    return core_->rollback(tick);
+}
+Expected<TickView> StateRing::view(Tick tick) const noexcept {
+    return core_->view(tick);
+}
+StateRingStats StateRing::stats() const noexcept {
+    return core_->stats();
+}
+Status StateRing::check() const noexcept {
+    return core_->check();
+}
+
+Expected<KeptFuture> StateRing::branch(Tick tick) noexcept {
+    return core_->branch(tick);
+}
+Expected<void> StateRing::drop(KeptFuture future) noexcept {
+    return core_->drop(future);
+}
+
+Expected<TickView> StateRing::view(KeptFuture future, Tick tick) const noexcept {
+    return core_->view(future, tick);
+}
+
+void StateRing::changed_erased(const TickView& from, const TickView& to, ChangedFunction visit,
+                               void* function) noexcept {
+    RingCore::changed(from, to, visit, function);
+}
+
+Expected<std::uint64_t> StateRing::hash(Tick tick, SegmentKind kind) const noexcept {
+    return core_->hash(tick, kind);
+}
+
+}  // namespace ouro

@@ -1,0 +1,220 @@
+#pragma once
+
+#include "carver.hpp"
+
+#include <ouro/base/status.hpp>
+#include <ouro/streams/state_page.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+namespace ouro::detail {
+
+// Where a page was kept at some tick. Slot zero is the page of zeros that every fresh image is made of.
+struct Version {
+    std::uint32_t tick = 0;
+    std::uint32_t slot = 0;
+};
+
+// The versions of every page by tick: short arrays, linked from the newest to the oldest, each with a second
+// link that jumps back over ever more of them, so that any tick is found in logarithmic time.
+//
+// One thread changes the index; any number read it meanwhile. What only adds needs no care by readers; what
+// takes away happens between begin_change() and end_change(), and a reader that met it finds out by
+// is_unchanged() and looks again.
+class VersionIndex {
+public:
+    static constexpr std::uint32_t kBlockVersions = 10;
+    // How many blocks are enough for so many versions of so many pages, however they are spread.
+    [[nodiscard]] static constexpr std::uint64_t blocks_for(std::uint64_t versions,
+                                                            std::uint64_t pages) noexcept {
+        return versions / kBlockVersions + 2 * pages + versions / (8 * kBlockVersions) + 1;
+    }
+
+    void carve(Carver& carver, std::uint32_t pages, std::uint64_t versions) noexcept;
+
+    // The newest version at or before the tick; slot zero when there is none.
+    [[nodiscard]] Version find(std::uint32_t page, std::uint32_t tick) const noexcept;
+    // The newest version of all; slot zero and tick zero when there is none.
+    [[nodiscard]] Version newest(std::uint32_t page) const noexcept {
+        return {get(newest_ticks_[page]), get(pages_[page].newest_slot)};
+    }
+    [[nodiscard]] std::uint32_t newest_tick(std::uint32_t page) const noexcept {
+        return get(newest_ticks_[page]);
+    }
+    [[nodiscard]] std::uint32_t newest_slot(std::uint32_t page) const noexcept {
+        return get(pages_[page].newest_slot);
+    }
+
+    // Adds a version that is newer than all others of the page, and now and then gives up blocks of those
+    // that were superseded at or before the needed tick. False when there is no block left: compact(), then
+    // again.
+    [[nodiscard]] bool append(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
+
+    // Brings what append() will look at into the cache: first this, a little later the other.
+    void prefetch_page(std::uint32_t page) const noexcept {
+        __builtin_prefetch(&pages_[page], 1);
+        __builtin_prefetch(&newest_ticks_[page], 1);
+    }
+    void prefetch_block(std::uint32_t page) const noexcept {
+        const auto* last = reinterpret_cast<const std::byte*>(&blocks_[get(pages_[page].last)]);
+        __builtin_prefetch(last, 1);
+        __builtin_prefetch(last + 64, 1);
+    }
+
+    // And then, for find() and truncate(), the blocks behind the first steps back.
+    void prefetch_back(std::uint32_t page) const noexcept {
+        const Block& last = blocks_[get(pages_[page].last)];
+        __builtin_prefetch(&blocks_[get(last.previous)], 1);
+        __builtin_prefetch(&blocks_[get(last.jump)], 1);
+        __builtin_prefetch(&blocks_[get(last.over)], 1);
+    }
+
+    // Takes away the versions of a page that are newer than the tick. Between begin_change and end_change.
+    void truncate(std::uint32_t page, std::uint32_t tick) noexcept;
+
+    // Takes away, of all pages, the versions that nobody can read: those of which `is_needed(from, until)` is
+    // false, where the next version is of tick `until`. The newest of a page always stays.
+    template <class IsNeeded>
+    void compact(IsNeeded&& is_needed) noexcept {
+        begin_change();
+        for (std::uint32_t page = 0; page < pages_.size(); ++page)
+            compact_page(page, is_needed);
+        end_change();
+    }
+    // Calls with each version of a page, oldest first, and the tick of the next; zero behind the last.
+    template <class Visit>
+    void visit(std::uint32_t page, Visit&& visit_version) const noexcept {
+        visit_from(get(pages_[page].first), visit_version);
+    }
+    // Only with those newer than the tick.
+    template <class Visit>
+    void visit_behind(std::uint32_t page, std::uint32_t tick, Visit&& visit_version) const noexcept {
+        const std::uint32_t start = block_at_or_before(pages_[page], tick);
+        visit_from(start == 0 ? get(pages_[page].first) : start, [&](Version version, std::uint32_t until) {
+            if (version.tick > tick) visit_version(version, until);
+        });
+    }
+
+    void begin_change() noexcept;
+    void end_change() noexcept;
+    // For readers: what to compare with afterwards. Odd while the index changes.
+    [[nodiscard]] std::uint32_t state() const noexcept { return state_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_unchanged(std::uint32_t state) const noexcept {
+        std::atomic_thread_fence(std::memory_order_acquire);
+        return (state & 1) == 0 && state_.load(std::memory_order_relaxed) == state;
+    }
+
+    [[nodiscard]] std::uint32_t page_count() const noexcept {
+        return static_cast<std::uint32_t>(pages_.size());
+    }
+    [[nodiscard]] std::uint32_t free_blocks() const noexcept { return free_count_; }
+    // Walks every chain: ok, or corrupt_data.
+    [[nodiscard]] Status check() const noexcept;
+
+private:
+    using Word = std::atomic<std::uint32_t>;
+
+    // What a commit needs of other blocks is noted here too: they are out of the caches by then.
+    struct alignas(128) Block {
+        Word previous;
+        Word next;
+        // The first tick of the next block.
+        Word next_tick;
+        Word depth;
+        Word jump;
+        Word jump_depth;
+        // Where the block at the end of the jump jumps to.
+        Word over;
+        Word over_depth;
+        Word count;
+        std::array<Word, kBlockVersions> ticks;
+        std::array<Word, kBlockVersions> slots;
+    };
+    static_assert(sizeof(Block) == 128);
+
+    // Zero names no block: the first is never used.
+    struct alignas(16) Page {
+        Word newest_slot;
+        Word last;
+        Word first;
+        Word first_depth;
+    };
+
+    static std::uint32_t get(const Word& word) noexcept { return word.load(std::memory_order_relaxed); }
+    static void set(Word& word, std::uint32_t value) noexcept {
+        word.store(value, std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] std::uint32_t block_at_or_before(const Page& page, std::uint32_t tick) const noexcept;
+    [[nodiscard]] std::uint32_t take_block() noexcept;
+    void give_block(std::uint32_t block) noexcept;
+    bool start_block(Page& page, Version version, std::uint32_t needed_tick) noexcept;
+    void link_back(Block& block, std::uint32_t previous, std::uint32_t first_depth) noexcept;
+    [[nodiscard]] std::uint32_t reuse_first(Page& page, std::uint32_t needed_tick) noexcept;
+    void note_newest(std::uint32_t number) noexcept;
+    void free_after(Page& page, std::uint32_t last) noexcept;
+    [[nodiscard]] bool is_sound(std::uint32_t number) const noexcept;
+
+    template <class Visit>
+    void visit_from(std::uint32_t start, Visit&& visit_version) const noexcept {
+        for (std::uint32_t number = start; number != 0; number = get(blocks_[number].next)) {
+            const Block& block = blocks_[number];
+            const std::uint32_t next = get(block.next);
+            const std::uint32_t count = get(block.count);
+            for (std::uint32_t index = 0; index < count; ++index) {
+                const std::uint32_t behind = next == 0 ? 0 : get(blocks_[next].ticks[0]);
+                visit_version(Version{get(block.ticks[index]), get(block.slots[index])},
+                              index + 1 < count ? get(block.ticks[index + 1]) : behind);
+            }
+        }
+    }
+
+    template <class IsNeeded>
+    void compact_page(std::uint32_t number, IsNeeded&& is_needed) noexcept;
+
+    std::span<Block> blocks_;
+    std::span<Page> pages_;
+    // Apart, for whoever looks through all of them.
+    std::span<Word> newest_ticks_;
+    std::uint32_t free_head_ = 0;
+    std::uint32_t free_count_ = 0;
+    std::uint32_t fresh_ = 1;
+    Word state_ = 0;
+};
+
+template <class IsNeeded>
+void VersionIndex::compact_page(std::uint32_t number, IsNeeded&& is_needed) noexcept {
+    Page& page = pages_[number];
+    if (get(page.first) == 0) return;
+    // Whatever stays moves towards the front of the same chain.
+    std::uint32_t to = get(page.first);
+    std::uint32_t kept = 0;
+    for (std::uint32_t from = to; from != 0; from = get(blocks_[from].next)) {
+        const std::uint32_t count = get(blocks_[from].count);
+        for (std::uint32_t index = 0; index < count; ++index) {
+            const Version version{get(blocks_[from].ticks[index]), get(blocks_[from].slots[index])};
+            const std::uint32_t next = get(blocks_[from].next);
+            const bool is_last = index + 1 == count && next == 0;
+            const std::uint32_t until = is_last             ? 0
+                                        : index + 1 < count ? get(blocks_[from].ticks[index + 1])
+                                                            : get(blocks_[next].ticks[0]);
+            if (!is_last && !is_needed(version.tick, until)) continue;
+            if (kept == kBlockVersions) {
+                set(blocks_[to].count, kept);
+                set(blocks_[to].next_tick, version.tick);
+                to = get(blocks_[to].next);
+                kept = 0;
+            }
+            set(blocks_[to].ticks[kept], version.tick);
+            set(blocks_[to].slots[kept], version.slot);
+            ++kept;
+        }
+    }
+    set(blocks_[to].count, kept);
+    free_after(page, to);
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,136 @@
+#include "write_finder.hpp"
+
+#include "page_copy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ouro::detail {
+namespace {
+
+// A page written so many ticks running is left open and captured without asking: its faults would cost more.
+constexpr std::uint8_t kHotTicks = 3;
+// So often a hot page is armed again, to see whether it still is; each in its turn.
+constexpr std::uint32_t kTestTicks = 32;
+
+std::uint32_t page_of(const LiveImage& image, std::uint64_t address) noexcept {
+    const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(image.block().data));
+    return static_cast<std::uint32_t>((address - begin) >> kStatePageShift);
+}
+
+}  // namespace
+
+Status WriteFinder::start(const LiveImage& image) noexcept {
+    for (std::size_t index = 0; index < image.segments().size(); ++index) {
+        const Segment& segment = image.segments()[index];
+        if (segment.tracking == Tracking::kernel) {
+            if (!has_kernel_) {
+                auto kernel = os::KernelTracker::create();
+                if (!kernel) return kernel.status();
+                kernel_ = *std::move(kernel);
+                has_kernel_ = true;
+            }
+            if (const auto added = kernel_.add(image.block_of(segment)); !added) return added.status();
+        } else if (segment.tracking == Tracking::protect) {
+            auto tracker = os::FaultTracker::create(image.block_of(segment));
+            if (!tracker) return tracker.status();
+            protect_[index] = *std::move(tracker);
+        }
+    }
+    return Status::ok;
+}
+
+Status WriteFinder::collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept {
+    for (std::size_t index = 0; index < image.segments().size(); ++index) {
+        const Segment& segment = image.segments()[index];
+        Status status = Status::ok;
+        if (segment.tracking == Tracking::kernel)
+            status = collect_kernel(image, segment, seen_[index], last, marks);
+        if (segment.tracking == Tracking::protect) status = collect_protect(protect_[index], image, marks);
+        if (segment.tracking == Tracking::compare) collect_compare(image, segment, last, marks);
+        if (status != Status::ok) return status;
+    }
+    return Status::ok;
+}
+
+// One more tick in which the page was written: true when it is hot and needs no test now.
+bool WriteFinder::warm_up(std::uint32_t page, const LastTick& last) noexcept {
+    const bool again = last.index.newest_tick(page) == last.tick;
+    std::uint8_t& heat = heat_[page];
+    heat = again ? std::min<std::uint8_t>(kHotTicks, static_cast<std::uint8_t>(heat + 1)) : std::uint8_t{1};
+    return heat >= kHotTicks && (last.tick + page) % kTestTicks != 0;
+}
+
+void WriteFinder::take_written(const os::WrittenRange& range, bool stays_open, const LiveImage& image,
+                               Seen& seen, const LastTick& last, DirtyMap& marks) noexcept {
+    const std::uint32_t end = page_of(image, range.end);
+    std::uint32_t cold_begin = page_of(image, range.begin);
+    const auto arm = [&](std::uint32_t behind) {
+        if (behind == cold_begin) return;
+        ++seen.cold_runs;
+        if (!stays_open) return;
+        const std::size_t offset = std::size_t{cold_begin} << kStatePageShift;
+        // A page that could not be armed stays open, and is captured again next time.
+        (void)kernel_.arm(image.block().sub(offset, std::size_t{behind - cold_begin} << kStatePageShift));
+    };
+    for (std::uint32_t page = cold_begin; page < end; ++page) {
+        marks.mark_page(page);
+        if (!warm_up(page, last)) continue;
+        ++seen.hot_pages;
+        arm(page);
+        cold_begin = page + 1;
+    }
+    arm(end);
+}
+
+Status WriteFinder::scan_kernel(MemoryBlock range, os::AfterScan after, const LiveImage& image, Seen& seen,
+                                const LastTick& last, DirtyMap& marks) noexcept {
+    std::array<os::WrittenRange, 256> found;
+    while (range.size != 0) {
+        const auto result = kernel_.scan(range, found, after);
+        if (!result) return result.status();
+        for (const os::WrittenRange& each : std::span(found).first(result->count))
+            take_written(each, after == os::AfterScan::leave_open, image, seen, last, marks);
+        if (result->resume == nullptr) break;
+        range = {result->resume, static_cast<std::size_t>(range.end() - result->resume)};
+    }
+    return Status::ok;
+}
+
+// Either one call arms all that it reports, and hot pages fault again; or the cold ones are armed run by run.
+Status WriteFinder::collect_kernel(const LiveImage& image, const Segment& segment, Seen& seen,
+                                   const LastTick& last, DirtyMap& marks) noexcept {
+    const Seen before = std::exchange(seen, {});
+    const bool arms_all = before.cold_runs > before.hot_pages + before.hot_pages / 2;
+    return scan_kernel(image.block_of(segment), arms_all ? os::AfterScan::rearm : os::AfterScan::leave_open,
+                       image, seen, last, marks);
+}
+
+Status WriteFinder::collect_protect(os::FaultTracker& tracker, const LiveImage& image,
+                                    DirtyMap& marks) noexcept {
+    std::array<os::WrittenRange, 256> found;
+    MemoryBlock range = tracker.range();
+    while (range.size != 0) {
+        const auto result = tracker.scan(range, found, os::AfterScan::rearm);
+        if (!result) return result.status();
+        for (const os::WrittenRange& each : std::span(found).first(result->count))
+            for (std::uint32_t page = page_of(image, each.begin); page < page_of(image, each.end); ++page)
+                marks.mark_page(page);
+        if (result->resume == nullptr) break;
+        range = {result->resume, static_cast<std::size_t>(range.end() - result->resume)};
+    }
+    return Status::ok;
+}
+
+void WriteFinder::collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,
+                                  DirtyMap& marks) noexcept {
+    for (std::uint32_t page = segment.first_page(); page < segment.first_page() + segment.page_count();
+         ++page) {
+        const std::byte* live = image.block().data + (std::size_t{page} << kStatePageShift);
+        const std::uint32_t slot = last.index.newest_slot(page);
+        const bool is_same = slot == 0 ? is_zero_page(live) : is_same_page(live, last.slots.page(slot));
+        if (!is_same) marks.mark_page(page);
+    }
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "slot_store.hpp"
+#include "version_index.hpp"
+
+#include <ouro/base/expected.hpp>
+#include <ouro/os/fault_tracker.hpp>
+#include <ouro/os/kernel_tracker.hpp>
+#include <ouro/streams/dirty_map.hpp>
+#include <ouro/streams/live_image.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace ouro::detail {
+
+// What the last tick is, for finders that compare.
+struct LastTick {
+    std::uint32_t tick;
+    const VersionIndex& index;
+    const SlotStore& slots;
+};
+
+// Finds the written pages of segments whose writers declare nothing, and marks them as if they had.
+class WriteFinder {
+public:
+    void carve(Carver& carver, std::uint32_t pages) noexcept { heat_ = carver.take<std::uint8_t>(pages); }
+
+    // Begins with the segments of the image. Fails as the trackers do.
+    Status start(const LiveImage& image) noexcept;
+
+    // Marks what was written since the last call. After a failure nothing is lost: what was found is marked,
+    // and the rest will be found again.
+    Status collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept;
+
+private:
+    // Of the last scan of a segment, for the choice how to do the next.
+    struct Seen {
+        std::uint32_t hot_pages = 0;
+        std::uint32_t cold_runs = 0;
+    };
+
+    Status collect_kernel(const LiveImage& image, const Segment& segment, Seen& seen, const LastTick& last,
+                          DirtyMap& marks) noexcept;
+    Status scan_kernel(MemoryBlock range, os::AfterScan after, const LiveImage& image, Seen& seen,
+                       const LastTick& last, DirtyMap& marks) noexcept;
+    void take_written(const os::WrittenRange& range, bool stays_open, const LiveImage& image, Seen& seen,
+                      const LastTick& last, DirtyMap& marks) noexcept;
+    [[nodiscard]] bool warm_up(std::uint32_t page, const LastTick& last) noexcept;
+    static Status collect_protect(os::FaultTracker& tracker, const LiveImage& image,
+                                  DirtyMap& marks) noexcept;
+    static void collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,
+                                DirtyMap& marks) noexcept;
+
+    os::KernelTracker kernel_;
+    std::array<os::FaultTracker, kMaxSegments> protect_;
+    // How many ticks running a page of a kernel-tracked segment was written.
+    std::span<std::uint8_t> heat_;
+    std::array<Seen, kMaxSegments> seen_{};
+    bool has_kernel_ = false;
+};
+
+}  // namespace ouro::detail

@@ -1,0 +1,136 @@
+// Every call to the system that a ring makes fails once: creation says why and leaves nothing behind; a
+// commit or a rollback either happens or leaves the last tick as it was.
+#include <ouro/os/fault_injection.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+namespace inject = os::fault_injection;
+using os::OsCall;
+
+constexpr std::array kSegments = {
+    SegmentOptions{.name = "declared", .bytes = 64 << 10},
+    SegmentOptions{.name = "kernel", .bytes = 64 << 10, .tracking = Tracking::kernel},
+    SegmentOptions{.name = "protect", .bytes = 128 << 10, .tracking = Tracking::protect},
+    SegmentOptions{.name = "compare", .bytes = 64 << 10, .tracking = Tracking::compare},
+};
+
+Expected<StateRing> make_ring() {
+    return StateRing::create({.segments = kSegments, .history_ticks = 8, .history_bytes = 4 << 20});
+}
+
+void write(StateRing& ring, std::uint8_t value) {
+    for (const Segment& segment : ring.segments()) {
+        std::byte* at = ring.image().data + segment.offset + 100;
+        std::memset(at, value, 5000);
+        EXPECT_EQ(ring.mark(at, 5000), Status::ok);
+    }
+}
+
+bool holds(const StateRing& ring, std::uint8_t value) {
+    for (const Segment& segment : ring.segments())
+        for (std::size_t at = 100; at < 5100; ++at)
+            if (ring.image().data[segment.offset + at] != std::byte{value}) return false;
+    return true;
+}
+
+// Fails each use of each call in turn, as long as the action still uses it so often.
+template <class Action>
+void sweep(Action action) {
+    for (unsigned call = 0; call < os::kOsCallCount; ++call) {
+        for (std::uint64_t nth = 1; nth < 100; ++nth) {
+            SCOPED_TRACE(std::string(inject::name_of(static_cast<OsCall>(call))) + " " + std::to_string(nth));
+            const bool fired = action([&] { inject::fail_nth(static_cast<OsCall>(call), nth, ENOMEM); });
+            inject::clear();
+            if (testing::Test::HasFailure()) return;
+            if (!fired) break;
+        }
+    }
+}
+
+class RingFaults : public testing::Test {
+protected:
+    void SetUp() override {
+            const auto probe = make_ring();
+        if (!probe && probe.status() == Status::not_supported) GTEST_SKIP() << "needs kernel_tracking";
+        ASSERT_TRUE(probe) << status_name(probe.status());
+    }
+    void TearDown() override { inject::clear(); }
+};
+
+TEST_F(RingFaults, CreationSaysWhyAndCanBeTriedAgain) {
+    unsigned failures = 0;
+    sweep([&](auto arm) {
+        arm();
+        auto ring = make_ring();
+        const bool fired = inject::has_fired();
+        failures += ring ? 0U : 1U;
+        EXPECT_TRUE(fired || ring);
+        inject::clear();
+        EXPECT_TRUE(make_ring());
+        return fired;
+    });
+    EXPECT_GT(failures, 5U);
+}
+
+TEST_F(RingFaults, ACommitHappensOrLeavesTheLastTick) {
+    unsigned failures = 0;
+    sweep([&](auto arm) {
+        auto ring = make_ring();
+        write(*ring, 1);
+        EXPECT_TRUE(ring->commit());
+        write(*ring, 2);
+        arm();
+        const auto tick = ring->commit();
+        const bool fired = inject::has_fired();
+        inject::clear();
+        if (!tick) {
+            ++failures;
+            EXPECT_EQ(ring->newest(), 1U);
+            EXPECT_TRUE(ring->commit());
+        }
+        EXPECT_EQ(ring->newest(), 2U);
+        EXPECT_TRUE(ring->rollback(1));
+        EXPECT_TRUE(holds(*ring, 1));
+        EXPECT_EQ(ring->check(), Status::ok);
+        return fired;
+    });
+    EXPECT_GT(failures, 0U);
+}
+
+TEST_F(RingFaults, ARollbackHappensOrChangesNothing) {
+    unsigned failures = 0;
+    sweep([&](auto arm) {
+        auto ring = make_ring();
+        for (const std::uint8_t value : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
+            write(*ring, value);
+            EXPECT_TRUE(ring->commit());
+        }
+        write(*ring, 4);
+        arm();
+        const auto done = ring->rollback(2);
+        const bool fired = inject::has_fired();
+        inject::clear();
+        if (!done) {
+            ++failures;
+            EXPECT_EQ(ring->newest(), 3U);
+            EXPECT_TRUE(holds(*ring, 4));
+            EXPECT_TRUE(ring->rollback(2));
+        }
+        EXPECT_TRUE(holds(*ring, 2));
+        EXPECT_EQ(ring->check(), Status::ok);
+        return fired;
+    });
+    EXPECT_GT(failures, 0U);
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,208 @@
+// Threads that mark and write side by side, and readers of past ticks while the simulation commits, gives up
+// ticks and rolls back.
+#include <ouro/base/random.hpp>
+#include <ouro/os/thread.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+constexpr std::uint32_t kPages = 64;
+constexpr SegmentOptions kWorld{.name = "world", .bytes = kPages * kStatePageBytes};
+
+// Every page of a tick is filled with one number that nobody else ever writes: the number of the commit.
+class Scene {
+public:
+    explicit Scene(std::uint32_t ticks) {
+        auto ring =
+            StateRing::create({.segments = {&kWorld, 1}, .history_ticks = ticks, .history_bytes = 8 << 20});
+        if (ring) ring_ = *std::move(ring);
+    }
+
+    [[nodiscard]] StateRing& ring() { return ring_; }
+    std::atomic<bool> is_over = false;
+    std::atomic<std::uint64_t> pages_read = 0;
+    std::atomic<std::uint64_t> faults = 0;
+
+    // A few pages get the next number; the first page always does, and says which tick it is.
+    void change(Random& random) {
+        const MemoryBlock world = *ring_.segment_block("world");
+        ++serial_;
+        fill(world.data, ring_.newest() + 1);
+        for (std::uint32_t count = random.below(12); count != 0; --count)
+            fill(world.data + std::size_t{1 + random.below(kPages - 1)} * kStatePageBytes, serial_);
+    }
+
+    // True when each page of the view is of one piece, and the first belongs to its tick.
+    [[nodiscard]] bool is_whole(const TickView& view) {
+        const auto begin = static_cast<std::uint32_t>(kSegmentAlignment / kStatePageBytes);
+        for (std::uint32_t page = begin; page < begin + kPages; ++page) {
+            const std::byte* bytes = view.page(page);
+            std::uint64_t first = 0;
+            std::memcpy(&first, bytes, sizeof(first));
+            if (page == begin && first != view.tick()) return false;
+            if (std::memcmp(bytes, bytes + sizeof(first), kStatePageBytes - sizeof(first)) != 0) return false;
+        }
+        pages_read.fetch_add(kPages, std::memory_order_relaxed);
+        return true;
+    }
+
+private:
+    void fill(std::byte* page, std::uint64_t number) {
+        for (std::size_t at = 0; at < kStatePageBytes; at += sizeof(number))
+            std::memcpy(page + at, &number, sizeof(number));
+        (void)ring_.mark(page, kStatePageBytes);
+    }
+
+    StateRing ring_;
+    std::uint64_t serial_ = std::uint64_t{1} << 40;
+};
+
+struct Reader {
+    Scene* scene = nullptr;
+    std::uint64_t seed = 0;
+
+    static void run(void* argument) {
+        auto& self = *static_cast<Reader*>(argument);
+        Random random(self.seed);
+        StateRing& ring = self.scene->ring();
+        while (!self.scene->is_over.load(std::memory_order_relaxed)) {
+            const Tick newest = ring.newest();
+            const Tick back = random.below(12);
+            auto view = ring.view(newest > back ? newest - back : newest);
+            if (!view) {
+                const bool is_expected = view.status() == Status::tick_gone ||
+                                         view.status() == Status::out_of_range ||
+                                         view.status() == Status::budget_exceeded;
+                if (!is_expected) self.scene->faults.fetch_add(1);
+                continue;
+            }
+            // The same again, as long as it is held.
+            for (std::uint32_t times = 1 + random.below(4); times != 0; --times) {
+                if (!self.scene->is_whole(*view)) self.scene->faults.fetch_add(1);
+                os::yield_thread();
+            }
+        }
+    }
+};
+
+void run_readers(std::uint64_t seed, bool rolls_back) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Scene scene(8);
+    ASSERT_FALSE(scene.ring().image().is_null());
+    Random random(seed);
+    // Tick 0 has no number of its own.
+    scene.change(random);
+    ASSERT_TRUE(scene.ring().commit());
+    std::array<Reader, 3> readers;
+    std::array<os::Thread, 3> threads;
+    for (std::size_t index = 0; index < readers.size(); ++index) {
+        readers[index] = {.scene = &scene, .seed = seed * 100 + index};
+        auto thread = os::Thread::start(Reader::run, &readers[index]);
+        ASSERT_TRUE(thread);
+        threads[index] = *std::move(thread);
+    }
+    Status status = Status::ok;
+    // Long enough for the readers to have read, however late they are started.
+    const auto is_enough = [&](int step) { return step >= 1500 && scene.pages_read.load() > 100 * kPages; };
+    for (int step = 0; !is_enough(step) && status == Status::ok; ++step) {
+        const Tick newest = scene.ring().newest();
+        const Tick oldest = std::max<Tick>(1, scene.ring().oldest());
+        if (rolls_back && newest > oldest && random.below(6) == 0) {
+            status = scene.ring()
+                         .rollback(newest - random.below(static_cast<std::uint32_t>(newest - oldest) + 1))
+                         .status();
+        } else {
+            scene.change(random);
+            status = scene.ring().commit().status();
+        }
+        // Let readers hold on to ticks that are given up meanwhile.
+        if (step % 16 == 0) os::yield_thread();
+    }
+    scene.is_over = true;
+    for (os::Thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(status, Status::ok);
+    EXPECT_EQ(scene.faults, 0U);
+    ASSERT_TRUE(scene.ring().commit());
+    EXPECT_EQ(scene.ring().check(), Status::ok);
+}
+
+TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreGivenUp) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        run_readers(seed, false);
+}
+
+TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreRolledBack) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        run_readers(seed, true);
+}
+
+// Two writers of one page, each with its own half, and of neighbouring ones.
+struct Writer {
+    StateRing* ring = nullptr;
+    std::atomic<std::uint32_t>* round = nullptr;
+    std::atomic<std::uint32_t>* done = nullptr;
+    std::uint32_t number = 0;
+    std::uint32_t rounds = 0;
+
+    static constexpr std::uint32_t kWriters = 4;
+
+    static void run(void* argument) {
+        auto& self = *static_cast<Writer*>(argument);
+        std::byte* world = self.ring->segment_block("world")->data;
+        for (std::uint32_t round = 1; round <= self.rounds; ++round) {
+            while (self.round->load(std::memory_order_acquire) < round)
+                os::yield_thread();
+            for (std::uint32_t page = 0; page < kPages; ++page) {
+                std::byte* to = world + std::size_t{page} * kStatePageBytes + self.number * 1024;
+                // Each its own choice of pages, which differs from round to round.
+                if ((page + round) % (self.number + 2) != 0) continue;
+                (void)self.ring->mark(to, sizeof(round));
+                std::memcpy(to, &round, sizeof(round));
+            }
+            self.done->fetch_add(1, std::memory_order_acq_rel);
+        }
+    }
+};
+
+TEST(RingConcurrent, NoMarkIsLost) {
+    auto ring = StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 4, .history_bytes = 8 << 20});
+    ASSERT_TRUE(ring);
+    std::atomic<std::uint32_t> round = 0;
+    std::atomic<std::uint32_t> done = 0;
+    constexpr std::uint32_t kRounds = 400;
+    std::array<Writer, Writer::kWriters> writers;
+    std::array<os::Thread, Writer::kWriters> threads;
+    for (std::uint32_t index = 0; index < Writer::kWriters; ++index) {
+        writers[index] = {.ring = &*ring, .round = &round, .done = &done, .number = index, .rounds = kRounds};
+        auto thread = os::Thread::start(Writer::run, &writers[index]);
+        ASSERT_TRUE(thread);
+        threads[index] = *std::move(thread);
+    }
+    std::uint32_t lost = 0;
+    for (std::uint32_t each = 1; each <= kRounds; ++each) {
+        round.store(each, std::memory_order_release);
+        while (done.load(std::memory_order_acquire) < each * Writer::kWriters)
+            os::yield_thread();
+        const auto tick = ring->commit();
+        const auto view = ring->view(*tick);
+        for (std::uint32_t page = 0; page < ring->image().size / kStatePageBytes; ++page)
+            lost += std::memcmp(view->page(page), ring->image().data + page * kStatePageBytes,
+                                kStatePageBytes) != 0;
+    }
+    for (os::Thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(lost, 0U);
+}
+
+}  // namespace
+}  // namespace ouro

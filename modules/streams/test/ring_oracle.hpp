@@ -1,0 +1,239 @@
+#pragma once
+
+#include <ouro/base/hash.hpp>
+#include <ouro/base/random.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ouro::testing_support {
+
+// Keeps a full copy of every tick beside a ring, and does the same to both: random writes, commits, rollbacks
+// and views. Whatever can be read must be equal, byte for byte.
+class RingOracle {
+public:
+    using Bytes = std::vector<std::byte>;
+
+    RingOracle(StateRing& ring, std::uint64_t seed) : ring_(ring), random_(seed) {
+        copies_[0] = live_bytes();
+    }
+
+    void step() {
+        const std::uint32_t choice = random_.below(100);
+        if (choice < 45)
+            write_some();
+        else if (choice < 75)
+            commit();
+        else if (choice < 81)
+            roll_back();
+        else if (choice < 83)
+            random_.below(3) == 0 ? drop_future() : branch();
+        else if (choice < 90)
+            take_view();
+        else if (choice < 95)
+            drop_view();
+        else if (choice < 98)
+            compare_some();
+        else
+            compare_changes();
+    }
+
+    void commit() {
+        const auto tick = ring_.commit();
+        ASSERT_TRUE(tick) << status_name(tick.status());
+        copies_[*tick] = live_bytes();
+        has_dropped_ = false;
+        copies_.erase(copies_.begin(), copies_.lower_bound(ring_.oldest()));
+        ASSERT_EQ(ring_.check(), Status::ok);
+        const auto hash = ring_.hash(*tick);
+        const auto other = ring_.hash(*tick, SegmentKind::process_bound);
+        ASSERT_TRUE(hash && other);
+        ASSERT_EQ(*hash + *other, naive_hash(copies_[*tick]));
+    }
+
+    void roll_back() {
+        const Tick newest = ring_.newest();
+        const Tick tick = newest - random_.below(static_cast<std::uint32_t>(newest - ring_.oldest() + 1));
+        ASSERT_EQ(ring_.rollback(tick).status(), Status::ok);
+        ASSERT_EQ(ring_.newest(), tick);
+        expect_live(copies_.at(tick));
+        copies_.erase(copies_.upper_bound(tick), copies_.end());
+        ASSERT_EQ(ring_.check(), Status::ok);
+    }
+
+    void branch() {
+        const Tick newest = ring_.newest();
+        const Tick tick = newest - random_.below(static_cast<std::uint32_t>(newest - ring_.oldest() + 1));
+        const auto future = ring_.branch(tick);
+        if (!future) {
+            // Nothing lies behind the newest tick, and keeping may cost more than is left.
+            const Status wanted = tick == newest ? Status::out_of_range : Status::budget_exceeded;
+            ASSERT_EQ(future.status(), wanted);
+            ASSERT_EQ(ring_.newest(), newest);
+            return;
+        }
+        expect_live(copies_.at(tick));
+        std::map<Tick, Bytes> behind;
+        for (auto each = copies_.upper_bound(tick); each != copies_.end(); each = copies_.erase(each))
+            behind.insert(*each);
+        futures_.emplace_back(*future, std::move(behind));
+        ASSERT_EQ(ring_.check(), Status::ok);
+    }
+
+    void drop_future() {
+        if (futures_.empty()) return;
+        const std::uint32_t index = random_.below(static_cast<std::uint32_t>(futures_.size()));
+        const KeptFuture future = futures_[index].first;
+        const Tick tick = futures_[index].second.begin()->first;
+        ASSERT_EQ(ring_.drop(future).status(), Status::ok);
+        ASSERT_EQ(ring_.drop(future).status(), Status::stale_handle);
+        ASSERT_EQ(ring_.view(future, tick).status(), Status::stale_handle);
+        futures_.erase(futures_.begin() + index);
+        has_dropped_ = true;
+        ASSERT_EQ(ring_.check(), Status::ok);
+    }
+
+    void compare_some() {
+        if (!futures_.empty() && random_.below(2) == 0) return compare_future();
+        const Tick tick = any_tick();
+        auto view = ring_.view(tick);
+        // Refused only when the readers' quota is used up.
+        if (!view) {
+            expect_quota_is_used(view.status());
+            return;
+        }
+        expect_view(*view, copies_.at(tick));
+    }
+
+    void drop_all_views() {
+        for (auto& [view, bytes] : views_)
+            expect_view(view, bytes);
+        views_.clear();
+    }
+
+private:
+    // Only readers and kept futures make a view impossible; those that ended count until the next commit.
+    void expect_quota_is_used(Status status) const {
+        ASSERT_EQ(status, Status::budget_exceeded);
+        ASSERT_TRUE(!views_.empty() || !futures_.empty() || has_dropped_);
+    }
+
+    void compare_future() {
+        const auto& [future, copies] = futures_[random_.below(static_cast<std::uint32_t>(futures_.size()))];
+        auto each = copies.begin();
+        std::advance(each, random_.below(static_cast<std::uint32_t>(copies.size())));
+        auto view = ring_.view(future, each->first);
+        if (!view) return expect_quota_is_used(view.status());
+        expect_view(*view, each->second);
+        if (views_.size() < 6) views_.emplace_back(*std::move(view), each->second);
+    }
+
+    Bytes live_bytes() const {
+        const MemoryBlock image = ring_.image();
+        return {image.begin(), image.end()};
+    }
+
+    static std::uint64_t naive_hash(const Bytes& bytes) {
+        const Bytes zeros(kStatePageBytes);
+        std::uint64_t sum = 0;
+        for (std::size_t at = 0; at < bytes.size(); at += kStatePageBytes)
+            if (std::memcmp(&bytes[at], zeros.data(), kStatePageBytes) != 0)
+                sum += hash_bytes(&bytes[at], kStatePageBytes, at / kStatePageBytes);
+        return sum;
+    }
+
+    Tick any_tick() {
+        const Tick oldest = ring_.oldest();
+        return oldest + random_.below(static_cast<std::uint32_t>(ring_.newest() - oldest + 1));
+    }
+
+    // Runs of bytes and single ones, in few pages or many; now and then back to zero, or the same again.
+    void write_some() {
+        const std::span<const Segment> segments = ring_.segments();
+        const Segment& segment = segments[random_.below(static_cast<std::uint32_t>(segments.size()))];
+        const auto space = static_cast<std::uint32_t>(segment.bytes);
+        const std::uint32_t near = random_.below(4) == 0 ? space : std::min(space, 3U * 4096U);
+        for (std::uint32_t count = 1 + random_.below(8); count != 0; --count) {
+            const std::uint32_t bytes = 1 + random_.below(random_.below(4) == 0 ? 6000 : 40);
+            const std::uint32_t at = random_.below(near - std::min(near - 1, bytes));
+            std::byte* to = ring_.image().data + segment.offset + at;
+            const std::uint32_t fit = std::min(bytes, space - at);
+            if (segment.tracking == Tracking::declared) {
+                ASSERT_EQ(ring_.mark(to, fit), Status::ok);
+            }
+            if (random_.below(8) == 0) continue;
+            const auto value = static_cast<int>(random_.below(6) == 0 ? 0 : random_.below(256));
+            std::memset(to, value, fit);
+        }
+    }
+
+    void take_view() {
+        if (views_.size() > 6) return;
+        const Tick tick = any_tick();
+        auto view = ring_.view(tick);
+        if (!view) {
+            expect_quota_is_used(view.status());
+            return;
+        }
+        views_.emplace_back(*std::move(view), copies_.at(tick));
+    }
+
+    void drop_view() {
+        if (views_.empty()) return;
+        const std::uint32_t index = random_.below(static_cast<std::uint32_t>(views_.size()));
+        expect_view(views_[index].first, views_[index].second);
+        std::swap(views_[index], views_.back());
+        views_.pop_back();
+        has_dropped_ = true;
+    }
+
+    void compare_changes() {
+        const Tick from = any_tick();
+        const Tick to = any_tick();
+        Bytes patched = copies_.at(from);
+        const Bytes& wanted = copies_.at(to);
+        const Status status = ring_.changed(from, to, [&](ChangedRange range) {
+            ASSERT_LE(range.offset + range.bytes, patched.size());
+            ASSERT_NE(std::memcmp(&patched[range.offset], &wanted[range.offset], range.bytes), 0);
+            std::memcpy(&patched[range.offset], &wanted[range.offset], range.bytes);
+        });
+        if (status != Status::ok) {
+            ASSERT_EQ(status, Status::budget_exceeded);
+            return;
+        }
+        ASSERT_TRUE(patched == wanted) << "from " << from << " to " << to;
+    }
+
+    void expect_live(const Bytes& wanted) const {
+        const MemoryBlock image = ring_.image();
+        ASSERT_EQ(image.size, wanted.size());
+        for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes)
+            ASSERT_EQ(std::memcmp(image.data + at, &wanted[at], kStatePageBytes), 0)
+                << "page " << at / kStatePageBytes;
+    }
+
+    static void expect_view(const TickView& view, const Bytes& wanted) {
+        Bytes bytes(wanted.size());
+        ASSERT_EQ(view.read(0, bytes), Status::ok);
+        for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes)
+            ASSERT_EQ(std::memcmp(&bytes[at], &wanted[at], kStatePageBytes), 0)
+                << "tick " << view.tick() << ", page " << at / kStatePageBytes;
+    }
+
+    StateRing& ring_;
+    Random random_;
+    std::map<Tick, Bytes> copies_;
+    bool has_dropped_ = false;
+    std::vector<std::pair<TickView, Bytes>> views_;
+    std::vector<std::pair<KeptFuture, std::map<Tick, Bytes>>> futures_;
+};
+
+}  // namespace ouro::testing_support

@@ -1,0 +1,127 @@
+#include <ouro/streams/state_ring.hpp>
+
+#include <array>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+constexpr SegmentOptions kWorld{.name = "world", .bytes = 1 << 20};
+
+class StateRingTest : public testing::Test {
+protected:
+    void SetUp() override {
+        auto ring =
+            StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 10, .history_bytes = 8 << 20});
+        ASSERT_TRUE(ring) << status_name(ring.status());
+        ring_ = *std::move(ring);
+        world_ = *ring_.segment_block("world");
+    }
+
+    // Writes a number at a place, declared, and ends the tick.
+    Tick put(std::size_t offset, std::uint64_t value) {
+        std::memcpy(world_.data + offset, &value, sizeof(value));
+        EXPECT_EQ(ring_.mark(world_.data + offset, sizeof(value)), Status::ok);
+        const auto tick = ring_.commit();
+        EXPECT_TRUE(tick);
+        return tick.value_or(0);
+    }
+    std::uint64_t number_at(std::size_t offset) const {
+        std::uint64_t value = 0;
+        std::memcpy(&value, world_.data + offset, sizeof(value));
+        return value;
+    }
+
+    StateRing ring_;
+    MemoryBlock world_;
+};
+
+TEST_F(StateRingTest, GoesBackAndForth) {
+    EXPECT_EQ(ring_.newest(), 0U);
+    EXPECT_EQ(put(100, 1), 1U);
+    EXPECT_EQ(put(100, 2), 2U);
+    EXPECT_EQ(put(9000, 3), 3U);
+    ASSERT_TRUE(ring_.rollback(1));
+    EXPECT_EQ(number_at(100), 1U);
+    EXPECT_EQ(number_at(9000), 0U);
+    EXPECT_EQ(put(9000, 4), 2U);
+    ASSERT_TRUE(ring_.rollback(0));
+    EXPECT_EQ(number_at(100), 0U);
+    EXPECT_EQ(ring_.check(), Status::ok);
+}
+
+TEST_F(StateRingTest, WhatWasWrittenSinceTheLastTickIsUndoneToo) {
+    put(100, 1);
+    const std::uint64_t value = 77;
+    std::memcpy(world_.data + 100, &value, sizeof(value));
+    ASSERT_EQ(ring_.mark(world_.data + 100, sizeof(value)), Status::ok);
+    ASSERT_TRUE(ring_.rollback(1));
+    EXPECT_EQ(number_at(100), 1U);
+}
+
+TEST_F(StateRingTest, TicksThatAreNotThereHaveTheirStatus) {
+    for (std::uint64_t value = 1; value <= 30; ++value)
+        put(100, value);
+    EXPECT_EQ(ring_.newest(), 30U);
+    EXPECT_EQ(ring_.oldest(), 20U);
+    EXPECT_EQ(ring_.rollback(19).status(), Status::tick_gone);
+    EXPECT_EQ(ring_.rollback(31).status(), Status::out_of_range);
+    EXPECT_EQ(ring_.view(19).status(), Status::tick_gone);
+    EXPECT_EQ(ring_.hash(31).status(), Status::out_of_range);
+    EXPECT_EQ(number_at(100), 30U);
+    ASSERT_TRUE(ring_.rollback(20));
+    EXPECT_EQ(number_at(100), 20U);
+}
+
+TEST_F(StateRingTest, AViewOutlivesItsTick) {
+    const Tick tick = put(4096, 5);
+    auto view = ring_.view(tick);
+    ASSERT_TRUE(view);
+    for (std::uint64_t value = 6; value <= 60; ++value)
+        put(4096, value);
+    EXPECT_GT(ring_.oldest(), tick);
+    const auto offset = static_cast<std::uint64_t>(world_.data - ring_.image().data) + 4096;
+    std::uint64_t value = 0;
+    ASSERT_EQ(view->read(offset, std::as_writable_bytes(std::span(&value, 1))), Status::ok);
+    EXPECT_EQ(value, 5U);
+    EXPECT_EQ(ring_.stats().pinned_slots, 1U);
+    *view = TickView();
+    put(4096, 61);
+    EXPECT_EQ(ring_.stats().pinned_slots, 0U);
+    EXPECT_EQ(ring_.check(), Status::ok);
+}
+
+TEST_F(StateRingTest, EqualStatesHaveEqualHashes) {
+    put(100, 1);
+    const auto first = ring_.hash(1);
+    put(100, 2);
+    EXPECT_NE(*ring_.hash(2), *first);
+    put(100, 1);
+    EXPECT_EQ(*ring_.hash(3), *first);
+    put(100, 0);
+    EXPECT_EQ(*ring_.hash(4), *ring_.hash(0));
+}
+
+TEST(StateRing, WhatMakesNoSenseIsRefused) {
+    EXPECT_EQ(StateRing::create({}).status(), Status::zero_size);
+    EXPECT_EQ(StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 0}).status(),
+              Status::bad_argument);
+    EXPECT_EQ(StateRing::create({.segments = {&kWorld, 1}, .history_bytes = 1 << 20}).status(),
+              Status::budget_exceeded);
+    const std::array twice = {kWorld, kWorld};
+    EXPECT_EQ(StateRing::create({.segments = twice}).status(), Status::bad_argument);
+    const std::array overlapping = {SegmentOptions{.name = "a", .bytes = 1 << 20, .offset = 64 << 10},
+                                    SegmentOptions{.name = "b", .bytes = 1 << 20, .offset = 128 << 10}};
+    EXPECT_EQ(StateRing::create({.segments = overlapping}).status(), Status::address_in_use);
+    const std::array empty = {SegmentOptions{.name = "a"}};
+    EXPECT_EQ(StateRing::create({.segments = empty}).status(), Status::zero_size);
+    const std::array odd = {SegmentOptions{.name = "a", .bytes = 1, .offset = 4096}};
+    EXPECT_EQ(StateRing::create({.segments = odd}).status(), Status::bad_alignment);
+    const std::array huge = {SegmentOptions{.name = "a", .bytes = std::uint64_t{5} << 30}};
+    EXPECT_EQ(StateRing::create({.segments = huge}).status(), Status::size_overflow);
+}
+
+}  // namespace
+}  // namespace ouro
