@@ -82,7 +82,7 @@ class Report(unittest.TestCase):
         out, errors = watching.communicate(timeout=120)
         self.assertEqual(watching.returncode, 0, errors)
         self.assertIn(f"process {sample.number} has ended", errors)
-#Into a pipe, without what a terminal would obey.
+        # Into a pipe, without what a terminal would obey.
         self.assertNotIn("\x1b", out)
         self.assert_refused(report(sample.number, "--watch"), f"there is no process {sample.number}")
 
@@ -118,7 +118,7 @@ class Report(unittest.TestCase):
             ended.wait()
 
     def test_a_process_of_another_user(self):
-#Without the right to be another user, the system 's first process is somebody else' s.
+        # Without the right to be another user, the system's first process is somebody else's.
         if os.geteuid() != 0:
             self.assert_refused(report(1), "does not let you look into process 1", "save_image")
             return

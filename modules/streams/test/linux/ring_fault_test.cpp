@@ -59,7 +59,7 @@ void sweep(Action action) {
 class RingFaults : public testing::Test {
 protected:
     void SetUp() override {
-            const auto probe = make_ring();
+        const auto probe = make_ring();
         if (!probe && probe.status() == Status::not_supported) GTEST_SKIP() << "needs kernel_tracking";
         ASSERT_TRUE(probe) << status_name(probe.status());
     }

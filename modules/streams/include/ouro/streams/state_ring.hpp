@@ -31,8 +31,8 @@ struct StateRingOptions {
     std::uint64_t reader_bytes = 0;
     // Whether each commit brings the hash of the state up to date.
     bool hashes = true;
-    // Asks for huge pages under the history, where each tick goes to many places; never under the image, whose
-    // writes are tracked by page. Without them all works the same.
+    // Asks for huge pages under the history, where each tick goes to many places; never under the image,
+    // whose writes are tracked by page. Without them all works the same.
     bool huge_pages = true;
     // Brings the whole history into memory at creation. Otherwise each part of it costs a page fault when it
     // is used for the first time.
