@@ -2,6 +2,7 @@
 #include "ring_core.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace ouro::detail {
 namespace {
@@ -72,8 +73,23 @@ void RingCore::release_pins() noexcept {
     pin_count_ = kept;
 }
 
+// The sums of the parts can be added in any order.
 TickHashes RingCore::capture(std::span<const std::uint32_t> pages,
                              std::span<const std::uint32_t> slots) noexcept {
+    std::atomic<std::uint64_t> portable = 0;
+    std::atomic<std::uint64_t> process_bound = 0;
+    share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
+        const TickHashes part =
+            capture_some(pages.subspan(begin, end - begin), slots.subspan(begin, end - begin));
+        portable.fetch_add(part.portable, std::memory_order_relaxed);
+        process_bound.fetch_add(part.process_bound, std::memory_order_relaxed);
+    });
+    return {.portable = portable.load(std::memory_order_relaxed),
+            .process_bound = process_bound.load(std::memory_order_relaxed)};
+}
+
+TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages,
+                                  std::span<const std::uint32_t> slots) noexcept {
     TickHashes change;
     for (std::size_t index = 0; index < pages.size(); ++index) {
         if (index + 2 * kAhead < pages.size()) index_.prefetch_page(pages[index + 2 * kAhead]);

@@ -69,6 +69,7 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     marks_ = DirtyMap(image_.block().data, image_.block().size, page_marks_, group_marks_);
     leases_.set_quota(sizes.lease_pages());
     hashes_ = options.hashes;
+    jobs_ = options.jobs;
     std::ranges::fill(kinds_, static_cast<std::uint8_t>(SegmentKind::portable));
     for (const Segment& segment : image_.segments())
         std::ranges::fill(kinds_.subspan(segment.first_page(), segment.page_count()),

@@ -8,6 +8,7 @@
 #include "write_finder.hpp"
 
 #include <ouro/base/expected.hpp>
+#include <ouro/jobs/parallel_for.hpp>
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
@@ -86,6 +87,8 @@ private:
     void give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept;
     void release_pins() noexcept;
     TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots) noexcept;
+    TickHashes capture_some(std::span<const std::uint32_t> pages,
+                            std::span<const std::uint32_t> slots) noexcept;
     void publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                  TickHashes hashes) noexcept;
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
@@ -95,6 +98,7 @@ private:
     Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
+    void restore_some(std::span<const std::uint32_t> pages) noexcept;
     void forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
     void move_to_future(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
@@ -105,6 +109,17 @@ private:
     [[nodiscard]] std::uint64_t changes_since(std::uint32_t tick) const noexcept;
 
     [[nodiscard]] bool sees_once(std::uint32_t slot, std::uint64_t& count) const noexcept;
+
+    // Calls with parts of 0 to count, on the workers where it is worth their while.
+    template <class Work>
+    void share_out(std::size_t count, Work&& work) noexcept {
+        if (jobs_ == nullptr || count < kSharedPages)
+            work(std::size_t{0}, count);
+        else
+            parallel_for(*jobs_, count, kChunkPages, work);
+    }
+    static constexpr std::size_t kSharedPages = 256;
+    static constexpr std::size_t kChunkPages = 64;
 
     [[nodiscard]] std::byte* live(std::uint32_t page) const noexcept {
         return image_.block().data + (std::size_t{page} << kStatePageShift);
@@ -133,6 +148,7 @@ private:
     std::atomic<std::uint32_t> oldest_ = 0;
     std::atomic<std::uint32_t> newest_ = 0;
     bool hashes_ = true;
+    JobPool* jobs_ = nullptr;
     StateRingStats stats_;
     BlockRegistration listing_;
 };

@@ -148,8 +148,13 @@ void RingCore::drop_futures() noexcept {
     }
 }
 
-// Through the second mapping: no tracker notices.
 void RingCore::restore(std::span<const std::uint32_t> pages) noexcept {
+    share_out(pages.size(),
+              [&](std::size_t begin, std::size_t end) { restore_some(pages.subspan(begin, end - begin)); });
+}
+
+// Through the second mapping: no tracker notices.
+void RingCore::restore_some(std::span<const std::uint32_t> pages) noexcept {
     for (std::size_t at = 0; at < pages.size(); ++at) {
         if (at + 1 < pages.size()) prefetch_version(index_.newest_slot(pages[at + 1]));
         std::byte* to = image_.alias().data + (std::size_t{pages[at]} << kStatePageShift);

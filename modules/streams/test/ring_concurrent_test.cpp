@@ -1,6 +1,8 @@
 // Threads that mark and write side by side, and readers of past ticks while the simulation commits, gives up
 // ticks and rolls back.
+#include <ouro/base/hash.hpp>
 #include <ouro/base/random.hpp>
+#include <ouro/jobs/job_pool.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/streams/state_ring.hpp>
 
@@ -144,6 +146,40 @@ TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreGivenUp) {
 TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreRolledBack) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         run_readers(seed, true);
+}
+
+// Whoever copies and hashes, the result is the same.
+TEST(RingConcurrent, WorkersChangeNothing) {
+    constexpr SegmentOptions kLarge{.name = "world", .bytes = 8 << 20};
+    constexpr int kTicks = 12;
+    std::array<std::array<std::uint64_t, kTicks>, 3> hashes{};
+    for (unsigned workers = 0; workers < hashes.size(); ++workers) {
+        auto jobs = JobPool::create({.workers = workers});
+        ASSERT_TRUE(jobs);
+        auto ring = StateRing::create({.segments = {&kLarge, 1},
+                                       .history_ticks = kTicks,
+                                       .history_bytes = 64 << 20,
+                                       .jobs = workers == 0 ? nullptr : &*jobs});
+        ASSERT_TRUE(ring);
+        const MemoryBlock world = *ring->segment_block("world");
+        Random random(7);
+        for (int tick = 0; tick < kTicks; ++tick) {
+            for (std::uint32_t count = 1500; count != 0; --count) {
+                const std::uint64_t value = random.next();
+                std::byte* at = world.data + random.below(static_cast<std::uint32_t>(world.size) - 8);
+                std::memcpy(at, &value, sizeof(value));
+                ASSERT_EQ(ring->mark(at, sizeof(value)), Status::ok);
+            }
+            ASSERT_TRUE(ring->commit());
+        }
+        ASSERT_TRUE(ring->rollback(3));
+        ASSERT_EQ(ring->check(), Status::ok);
+        for (int tick = 0; tick < kTicks; ++tick)
+            hashes[workers][static_cast<std::size_t>(tick)] =
+                tick <= 3 ? *ring->hash(static_cast<Tick>(tick)) : hash_bytes(world.data, world.size);
+    }
+    EXPECT_EQ(hashes[1], hashes[0]);
+    EXPECT_EQ(hashes[2], hashes[0]);
 }
 
 // Two writers of one page, each with its own half, and of neighbouring ones.

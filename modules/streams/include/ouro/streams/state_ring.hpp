@@ -3,6 +3,7 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
 #include <ouro/base/offset_ptr.hpp>
+#include <ouro/jobs/job_pool.hpp>
 #include <ouro/memory/tag.hpp>
 #include <ouro/os/reservation.hpp>
 #include <ouro/streams/dirty_map.hpp>
@@ -37,6 +38,9 @@ struct StateRingOptions {
     // Brings the whole history into memory at creation. Otherwise each part of it costs a page fault when it
     // is used for the first time.
     bool prefaults = false;
+    // Workers that help to copy and hash when a tick changed much; null: the caller does it alone. What comes
+    // out is the same. The pool outlives the ring.
+    JobPool* jobs = nullptr;
     // Where the image shall lie, or null for anywhere.
     void* address = nullptr;
     // What the parts are called in the table of blocks.

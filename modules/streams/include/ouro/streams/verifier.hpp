@@ -1,0 +1,62 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace ouro {
+
+enum class FindingKind : std::uint8_t {
+    // The image differs from the last tick though nobody said so: it would be lost when the tick is restored.
+    undeclared_write,
+    // A float or double that no computation on numbers gives; its bits differ between platforms.
+    not_a_number,
+    // An address of this process in a portable segment: it means nothing elsewhere, nor after a restart.
+    address,
+};
+
+[[nodiscard]] std::string_view finding_name(FindingKind kind) noexcept;
+
+struct Finding {
+    FindingKind kind = FindingKind::undeclared_write;
+    // In the image.
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    // Empty: in the header, or between segments.
+    std::string_view segment;
+    // What VerifyOptions::owner_of said.
+    std::string_view owner;
+};
+
+struct VerifyOptions {
+    // Values that look like results of 0/0 or like addresses may be numbers by chance. They are looked for in
+    // portable segments only.
+    bool finds_nans = true;
+    bool finds_addresses = true;
+    // Who has these bytes: an allocator, a column, an object; asked for each finding.
+    std::string_view (*owner_of)(void* context, std::uint64_t offset) = nullptr;
+    void* context = nullptr;
+};
+
+using FindingFunction = void (*)(void* function, const Finding& finding);
+
+// Compares the whole image with the newest tick. Call it after a commit, on the thread that commits, before
+// anything is written: each difference was then written without a mark. Returns how many findings there were.
+// For debug builds and tests: it reads everything. Fails as StateRing::view does.
+Expected<std::uint64_t> verify_image(const StateRing& ring, const VerifyOptions& options,
+                                     FindingFunction visit, void* function) noexcept;
+
+template <class Visit>
+Expected<std::uint64_t> verify_image(const StateRing& ring, const VerifyOptions& options,
+                                     Visit&& visit) noexcept {
+    using Function = std::remove_reference_t<Visit>;
+    return verify_image(
+        ring, options,
+        [](void* function, const Finding& finding) { (*static_cast<Function*>(function))(finding); },
+        const_cast<void*>(static_cast<const void*>(&visit)));
+}
+
+}  // namespace ouro

@@ -1,0 +1,93 @@
+#include <ouro/streams/sync_test.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ouro {
+namespace {
+
+struct Hashes {
+    std::uint64_t portable = 0;
+    std::uint64_t process_bound = 0;
+
+    friend bool operator==(const Hashes&, const Hashes&) = default;
+};
+
+Hashes hashes_of(const StateRing& ring, Tick tick) noexcept {
+    return {ring.hash(tick).value_or(0), ring.hash(tick, SegmentKind::process_bound).value_or(0)};
+}
+
+// The first range that differs, with where it is and what it was.
+void describe_bytes(const StateRing& ring, const TickView& first, const TickView& second,
+                    SyncDifference& difference) noexcept {
+    StateRing::changed(first, second, [&](ChangedRange range) {
+        if (difference.page_known) return;
+        difference.page_known = true;
+        difference.offset = range.offset;
+        difference.bytes = range.bytes;
+        difference.page = static_cast<std::uint32_t>(range.offset >> kStatePageShift);
+    });
+    if (!difference.page_known) return;
+    for (const Segment& segment : ring.segments())
+        if (difference.offset - segment.offset < segment.bytes) difference.segment = segment.name_text;
+    const std::uint64_t shown = std::min<std::uint64_t>(difference.bytes, difference.first.size());
+    (void)first.read(difference.offset, std::span(difference.first).first(shown));
+    (void)second.read(difference.offset, std::span(difference.second).first(shown));
+}
+
+// Goes back, with the first run kept aside where that can be paid for.
+Expected<KeptFuture> go_back(StateRing& ring, Tick tick) noexcept {
+    const auto future = ring.branch(tick);
+    if (future ||
+        (future.status() != Status::budget_exceeded && future.status() != Status::capacity_exhausted))
+        return future;
+    if (const auto done = ring.rollback(tick); !done) return done.status();
+    return KeptFuture();
+}
+
+SyncDifference describe(const StateRing& ring, KeptFuture future, Tick tick, const Hashes& first,
+                        const Hashes& second) noexcept {
+    const bool is_portable = first.portable != second.portable;
+    SyncDifference difference{.tick = tick,
+                              .first_hash = is_portable ? first.portable : first.process_bound,
+                              .second_hash = is_portable ? second.portable : second.process_bound,
+                              .kind = is_portable ? SegmentKind::portable : SegmentKind::process_bound};
+    if (future.is_null()) return difference;
+    const auto before = ring.view(future, tick);
+    const auto after = ring.view(tick);
+    if (before && after) describe_bytes(ring, *before, *after, difference);
+    return difference;
+}
+
+}  // namespace
+
+Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFunction step,
+                                void* function) noexcept {
+    if (distance == 0 || distance > kMaxSyncDistance) return Status::bad_argument;
+    const Tick newest = ring.newest();
+    if (const auto hash = ring.hash(newest); !hash) return hash.status();
+    if (newest - ring.oldest() < distance) return SyncOutcome{};
+    const Tick start = newest - distance;
+    std::array<Hashes, kMaxSyncDistance> first;
+    for (std::uint32_t index = 0; index < distance; ++index)
+        first[index] = hashes_of(ring, start + 1 + index);
+    const auto future = go_back(ring, start);
+    if (!future) return future.status();
+    SyncOutcome outcome;
+    outcome.ticks = distance;
+    Status status = Status::ok;
+    for (std::uint32_t index = 0; index < distance && status == Status::ok; ++index) {
+        const Tick tick = start + 1 + index;
+        step(function, tick);
+        status = ring.commit().status();
+        const Hashes second = hashes_of(ring, tick);
+        if (status != Status::ok || outcome.differs || second == first[index]) continue;
+        outcome.differs = true;
+        outcome.difference = describe(ring, *future, tick, first[index], second);
+    }
+    if (!future->is_null()) (void)ring.drop(*future);
+    if (status != Status::ok) return status;
+    return outcome;
+}
+
+}  // namespace ouro

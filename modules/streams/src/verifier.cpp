@@ -1,0 +1,178 @@
+#include <ouro/os/other_process.hpp>
+#include <ouro/os/process_memory.hpp>
+#include <ouro/streams/verifier.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+namespace ouro {
+namespace {
+
+// Collects findings of one kind that touch, and hands them out with what belongs to them.
+class Reporter {
+public:
+    Reporter(const StateRing& ring, const VerifyOptions& options, FindingFunction visit,
+             void* function) noexcept
+        : ring_(ring), options_(options), visit_(visit), function_(function) {}
+
+    void add(FindingKind kind, std::uint64_t offset, std::uint64_t bytes) noexcept {
+        const bool goes_on = open_.bytes != 0 && open_.kind == kind && open_.offset + open_.bytes == offset;
+        if (goes_on && kind == FindingKind::undeclared_write) {
+            open_.bytes += bytes;
+            return;
+        }
+        finish();
+        open_ = {.kind = kind, .offset = offset, .bytes = bytes, .segment = {}, .owner = {}};
+    }
+
+    std::uint64_t finish() noexcept {
+        if (open_.bytes == 0) return count_;
+        for (const Segment& segment : ring_.segments())
+            if (open_.offset - segment.offset < segment.bytes) open_.segment = segment.name();
+        if (options_.owner_of != nullptr) open_.owner = options_.owner_of(options_.context, open_.offset);
+        visit_(function_, open_);
+        open_ = {};
+        return ++count_;
+    }
+
+private:
+    const StateRing& ring_;
+    const VerifyOptions& options_;
+    FindingFunction visit_;
+    void* function_;
+    Finding open_;
+    std::uint64_t count_ = 0;
+};
+
+template <class T>
+T load(const std::byte* at) noexcept {
+    T value{};
+    std::memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+// What processors give for 0/0, with either sign: floats in words of four, doubles in words of eight.
+bool is_nan_float(std::uint32_t bits) noexcept {
+    return (bits & 0x7fff'ffffU) == 0x7fc0'0000U;
+}
+bool is_nan_double(std::uint64_t bits) noexcept {
+    return (bits & 0x7fff'ffff'ffff'ffffU) == 0x7ff8'0000'0000'0000U;
+}
+
+void compare_page(const std::byte* live, const std::byte* kept, std::uint64_t offset,
+                  Reporter& reporter) noexcept {
+    if (std::memcmp(live, kept, kStatePageBytes) == 0) return;
+    for (std::size_t at = 0; at < kStatePageBytes; ++at)
+        if (live[at] != kept[at]) reporter.add(FindingKind::undeclared_write, offset + at, 1);
+}
+
+void find_nans(const std::byte* live, std::uint64_t offset, Reporter& reporter) noexcept {
+    for (std::size_t at = 0; at < kStatePageBytes; at += 8) {
+        if (is_nan_double(load<std::uint64_t>(live + at))) {
+            reporter.add(FindingKind::not_a_number, offset + at, 8);
+            continue;
+        }
+        for (const std::size_t half : {at, at + 4})
+            if (is_nan_float(load<std::uint32_t>(live + half)))
+                reporter.add(FindingKind::not_a_number, offset + half, 4);
+    }
+}
+
+// Everything that this process could point to. Where an address is as short as any number, none can be told
+// from a number, and none is looked for.
+class AddressRanges {
+public:
+    AddressRanges() noexcept {
+        if constexpr (sizeof(void*) < sizeof(std::uint64_t)) return;
+        const auto add = [](std::string_view line, void* ranges) {
+            return static_cast<AddressRanges*>(ranges)->add(line);
+        };
+        // Without the list nothing is an address.
+        static_cast<void>(os::visit_mapping_lines(os::process_id(), add, this));
+    }
+
+    [[nodiscard]] bool hold(std::uint64_t word) const noexcept {
+        const auto* behind =
+            std::upper_bound(ranges_.data(), ranges_.data() + count_, word,
+                             [](std::uint64_t value, const Range& range) { return value < range.end; });
+        return behind != ranges_.data() + count_ && word >= behind->begin;
+    }
+
+private:
+    struct Range {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+    };
+
+    // A line begins with both addresses, ascending from line to line; neighbours become one range.
+    bool add(std::string_view line) noexcept {
+        Range range;
+        const char* const last = line.data() + line.size();
+        const auto first = std::from_chars(line.data(), last, range.begin, 16);
+        if (first.ec != std::errc() || first.ptr == last || *first.ptr != '-') return true;
+        std::from_chars(first.ptr + 1, last, range.end, 16);
+        if (count_ != 0 && ranges_[count_ - 1].end == range.begin)
+            ranges_[count_ - 1].end = range.end;
+        else if (count_ < ranges_.size())
+            ranges_[count_++] = range;
+        return count_ < ranges_.size();
+    }
+
+    std::array<Range, 1024> ranges_;
+    std::size_t count_ = 0;
+};
+
+void find_addresses(const std::byte* live, std::uint64_t offset, const AddressRanges& ranges,
+                    Reporter& reporter) noexcept {
+    for (std::size_t at = 0; at < kStatePageBytes; at += sizeof(std::uint64_t))
+        if (ranges.hold(load<std::uint64_t>(live + at)))
+            reporter.add(FindingKind::address, offset + at, sizeof(std::uint64_t));
+}
+
+// Values of portable segments; in the order of their places, as everything else.
+void find_values(const std::byte* live, std::uint64_t offset, const VerifyOptions& options,
+                 const AddressRanges& ranges, Reporter& reporter) noexcept {
+    if (options.finds_nans) find_nans(live, offset, reporter);
+    if (options.finds_addresses) find_addresses(live, offset, ranges, reporter);
+}
+
+bool is_portable(const StateRing& ring, std::uint64_t offset) noexcept {
+    for (const Segment& segment : ring.segments())
+        if (offset - segment.offset < segment.bytes) return segment.kind == SegmentKind::portable;
+    return false;
+}
+
+}  // namespace
+
+std::string_view finding_name(FindingKind kind) noexcept {
+    switch (kind) {
+        case FindingKind::undeclared_write:
+            return "undeclared write";
+        case FindingKind::not_a_number:
+            return "not a number";
+        case FindingKind::address:
+            return "address";
+    }
+    return "unknown";
+}
+
+Expected<std::uint64_t> verify_image(const StateRing& ring, const VerifyOptions& options,
+                                     FindingFunction visit, void* function) noexcept {
+    const auto newest = ring.view(ring.newest());
+    if (!newest) return newest.status();
+    Reporter reporter(ring, options, visit, function);
+    const AddressRanges ranges;
+    const MemoryBlock image = ring.image();
+    for (std::size_t offset = 0; offset < image.size; offset += kStatePageBytes) {
+        const std::byte* live = image.data + offset;
+        compare_page(live, newest->page(static_cast<std::uint32_t>(offset >> kStatePageShift)), offset,
+                     reporter);
+        if (is_portable(ring, offset)) find_values(live, offset, options, ranges, reporter);
+    }
+    return reporter.finish();
+}
+
+}  // namespace ouro

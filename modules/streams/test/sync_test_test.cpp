@@ -1,0 +1,100 @@
+#include <ouro/streams/sync_test.hpp>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+constexpr SegmentOptions kWorld{.name = "world", .bytes = 256 << 10};
+
+// A number that is stirred each tick, here and there in the image; with a secret outside of it that is
+// sometimes used.
+class Simulation {
+public:
+    explicit Simulation(std::uint64_t history_bytes = 16 << 20) {
+        auto ring = StateRing::create(
+            {.segments = {&kWorld, 1}, .history_ticks = 40, .history_bytes = history_bytes});
+        if (ring) ring_ = *std::move(ring);
+    }
+
+    [[nodiscard]] StateRing& ring() { return ring_; }
+
+    void step(Tick tick) {
+        std::byte* world = ring_.segment_block("world")->data;
+        std::uint64_t value = 0;
+        std::memcpy(&value, world, sizeof(value));
+        value = value * 6364136223846793005U + tick;
+        if (cheats_from_ != 0 && tick >= cheats_from_) value += ++secret_;
+        write(world, value);
+        write(world + 4096 * (tick % 60) + 128, value);
+    }
+    void run(Tick ticks) {
+        while (ring_.newest() < ticks) {
+            step(ring_.newest() + 1);
+            ASSERT_TRUE(ring_.commit());
+        }
+    }
+    void cheat_from(Tick tick) { cheats_from_ = tick; }
+
+private:
+    void write(std::byte* at, std::uint64_t value) {
+        std::memcpy(at, &value, sizeof(value));
+        ASSERT_EQ(ring_.mark(at, sizeof(value)), Status::ok);
+    }
+
+    StateRing ring_;
+    Tick cheats_from_ = 0;
+    std::uint64_t secret_ = 0;
+};
+
+TEST(SyncTest, ADeterministicSimulationPasses) {
+    Simulation simulation;
+    for (Tick tick = 1; tick <= 60; ++tick) {
+        simulation.run(tick);
+        const std::uint64_t hash = *simulation.ring().hash(tick);
+        const auto outcome = sync_test(simulation.ring(), 7, [&](Tick each) { simulation.step(each); });
+        ASSERT_TRUE(outcome) << status_name(outcome.status());
+        EXPECT_EQ(outcome->ticks, tick < 7 ? 0U : 7U);
+        EXPECT_FALSE(outcome->differs);
+        EXPECT_EQ(simulation.ring().newest(), tick);
+        EXPECT_EQ(*simulation.ring().hash(tick), hash);
+    }
+    EXPECT_EQ(simulation.ring().check(), Status::ok);
+}
+
+TEST(SyncTest, ADifferenceIsNamedByTickSegmentPageAndBytes) {
+    Simulation simulation;
+    simulation.cheat_from(28);
+    simulation.run(30);
+    const auto outcome = sync_test(simulation.ring(), 7, [&](Tick each) { simulation.step(each); });
+    ASSERT_TRUE(outcome && outcome->differs);
+    const SyncDifference& difference = outcome->difference;
+    EXPECT_EQ(difference.tick, 28U);
+    EXPECT_NE(difference.first_hash, difference.second_hash);
+    ASSERT_TRUE(difference.page_known);
+    EXPECT_EQ(std::string_view(difference.segment.data()), "world");
+    const auto offset = static_cast<std::uint64_t>(simulation.ring().segment_block("world")->data -
+                                                   simulation.ring().image().data);
+    EXPECT_EQ(difference.offset, offset);
+    EXPECT_EQ(difference.page, offset / kStatePageBytes);
+    EXPECT_NE(difference.first, difference.second);
+    EXPECT_EQ(simulation.ring().check(), Status::ok);
+}
+
+TEST(SyncTest, WhatMakesNoSenseIsRefused) {
+    Simulation simulation;
+    simulation.run(3);
+    const auto step = [&](Tick each) { simulation.step(each); };
+    EXPECT_EQ(sync_test(simulation.ring(), 0, step).status(), Status::bad_argument);
+    EXPECT_EQ(sync_test(simulation.ring(), kMaxSyncDistance + 1, step).status(), Status::bad_argument);
+    auto plain = StateRing::create({.segments = {&kWorld, 1}, .history_bytes = 16 << 20, .hashes = false});
+    ASSERT_TRUE(plain);
+    EXPECT_EQ(sync_test(*plain, 1, step).status(), Status::not_supported);
+}
+
+}  // namespace
+}  // namespace ouro
