@@ -21,10 +21,18 @@ constexpr std::size_t kBits = 65536;
 using Ours = FixedBitSet<kBits>;
 using Bitset = std::bitset<kBits>;
 
+// Both lie alike to the line, so that two of ours are as far apart as two of theirs: loads and stores that
+// are whole pages apart wait for each other.
+struct Placed {
+    alignas(64) Ours fixed;
+    alignas(64) Bitset bitset;
+};
+
 // The same bits in each.
 struct Sets {
-    std::unique_ptr<Ours> fixed = std::make_unique<Ours>();
-    std::unique_ptr<Bitset> bitset = std::make_unique<Bitset>();
+    std::unique_ptr<Placed> placed = std::make_unique<Placed>();
+    Ours* fixed = &placed->fixed;
+    Bitset* bitset = &placed->bitset;
     std::vector<bool> bools = std::vector<bool>(kBits);
     BitSet dynamic;
 
