@@ -36,6 +36,10 @@ public:
     [[nodiscard]] std::uint32_t find(std::uint8_t future, std::uint32_t page,
                                      std::uint32_t tick) const noexcept;
 
+    [[nodiscard]] std::uint32_t first_tick(std::uint8_t future) const noexcept {
+        return get(futures_[future].fork_tick) + 1;
+    }
+
     // Calls with each slot, and takes the future away.
     template <class Give>
     void drop(std::uint8_t future, Give&& give) noexcept {

@@ -67,14 +67,6 @@ LeaseTable::Lease LeaseTable::lease(std::uint32_t cell) const noexcept {
     return unpack(cells_[cell].load(std::memory_order_seq_cst));
 }
 
-bool LeaseTable::reads_between(std::uint32_t from, std::uint32_t until) const noexcept {
-    for (std::uint32_t index = 0; index < kCells; ++index) {
-        const Lease each = lease(index);
-        if (each.is_held && each.future == 0 && each.tick >= from && each.tick < until) return true;
-    }
-    return false;
-}
-
 std::uint32_t LeaseTable::oldest_or(std::uint32_t tick) const noexcept {
     for (std::uint32_t index = 0; index < kCells; ++index) {
         const Lease each = lease(index);

@@ -48,8 +48,18 @@ public:
 
     [[nodiscard]] Lease lease(std::uint32_t cell) const noexcept;
     [[nodiscard]] bool is_any_held() const noexcept { return held_.load(std::memory_order_seq_cst) != 0; }
-    // True when a tick from the first up to before the second is read in the present timeline.
-    [[nodiscard]] bool reads_between(std::uint32_t from, std::uint32_t until) const noexcept;
+    // True for any lease in the timeline of which `is_wanted(lease, holder)` is true; the holder is a future,
+    // or zero for readers.
+    template <class IsWanted>
+    [[nodiscard]] bool any_of(std::uint8_t timeline, IsWanted&& is_wanted) const noexcept {
+        for (std::uint32_t index = 0; index < kCells; ++index) {
+            const Lease each = lease(index);
+            if (!each.is_held || each.future != timeline) continue;
+            const std::uint32_t holder = index < kReaderCells ? 0 : index - kReaderCells + 1;
+            if (is_wanted(each, static_cast<std::uint8_t>(holder))) return true;
+        }
+        return false;
+    }
     // The oldest tick that is read in the present timeline; the given one when all are newer.
     [[nodiscard]] std::uint32_t oldest_or(std::uint32_t tick) const noexcept;
     [[nodiscard]] std::uint32_t newest_or(std::uint32_t tick) const noexcept;

@@ -53,19 +53,19 @@ void RingCore::give_up_pinned(const TickChanges& changes, std::uint32_t until) n
         const std::uint32_t slot = changes.previous[index];
         if (slot == 0) continue;
         const std::uint32_t from = index_.find(changes.pages[index], until - 1).tick;
-        if (!leases_.reads_between(from, until)) {
+        if (!is_read(changes.pages[index], from, until)) {
             slots_.give(slot);
             continue;
         }
         OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
-        pins_[pin_count_++] = {.slot = slot, .from = from, .until = until};
+        pins_[pin_count_++] = {.page = changes.pages[index], .slot = slot, .from = from, .until = until};
     }
 }
 
 void RingCore::release_pins() noexcept {
     std::uint32_t kept = 0;
     for (const Pin& pin : pins_.first(pin_count_)) {
-        if (leases_.reads_between(pin.from, pin.until))
+        if (is_read(pin.page, pin.from, pin.until))
             pins_[kept++] = pin;
         else
             slots_.give(pin.slot);
@@ -109,13 +109,29 @@ TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages,
     return change;
 }
 
-bool RingCore::is_needed(std::uint32_t from, std::uint32_t until) const noexcept {
-    return until > log_.oldest() || leases_.reads_between(from, until);
+// One version of a page for each reader, wherever it is found: so the leases' quota is never exceeded.
+bool RingCore::is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until) const noexcept {
+    return leases_.any_of(0, [&](LeaseTable::Lease lease, std::uint8_t holder) {
+        return lease.tick >= from && lease.tick < until && (holder == 0 || needs_base(holder, page));
+    });
+}
+
+// Whether somebody who reads a tick of the future has the page from where the future began.
+bool RingCore::needs_base(std::uint8_t future, std::uint32_t page) const noexcept {
+    const auto is_as_at_fork = [&](std::uint32_t tick) {
+        return futures_.find(future, page, tick) == FutureStore::kNone;
+    };
+    if (futures_.is_kept(future)) return is_as_at_fork(futures_.first_tick(future));
+    return leases_.any_of(future, [&](LeaseTable::Lease lease, std::uint8_t holder) {
+        return is_as_at_fork(lease.tick) && (holder == 0 || needs_base(holder, page));
+    });
 }
 
 void RingCore::add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept {
     if (index_.append(page, version, needed_tick)) return;
-    index_.compact([this](std::uint32_t from, std::uint32_t until) { return is_needed(from, until); });
+    index_.compact([this](std::uint32_t each, std::uint32_t from, std::uint32_t until) {
+        return until > log_.oldest() || is_read(each, from, until);
+    });
     const bool is_added = index_.append(page, version, needed_tick);
     OURO_ASSERT(is_added, "the index has room for every slot");
 }

@@ -67,7 +67,7 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     Carver carver(memory);
     carve(carver, sizes);
     marks_ = DirtyMap(image_.block().data, image_.block().size, page_marks_, group_marks_);
-    leases_.set_quota(sizes.lease_pages());
+    leases_.set_quota(sizes.pinned);
     hashes_ = options.hashes;
     jobs_ = options.jobs;
     std::ranges::fill(kinds_, static_cast<std::uint8_t>(SegmentKind::portable));

@@ -24,10 +24,8 @@ struct RingSizes {
     std::uint32_t pages = 0;
     std::uint32_t ticks = 0;
     std::uint32_t slots = 0;
-    // Versions that readers may keep, and what their leases may add up to: half of it, since a lease in a
-    // future may keep a page there and another where the future began.
+    // Versions that readers and kept futures may hold on to.
     std::uint32_t pinned = 0;
-    [[nodiscard]] std::uint32_t lease_pages() const noexcept { return pinned / 2; }
     std::uint64_t bytes = 0;
 };
 
@@ -71,6 +69,7 @@ public:
 
 private:
     struct Pin {
+        std::uint32_t page;
         std::uint32_t slot;
         std::uint32_t from;
         std::uint32_t until;
@@ -92,7 +91,9 @@ private:
     void publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                  TickHashes hashes) noexcept;
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
-    [[nodiscard]] bool is_needed(std::uint32_t from, std::uint32_t until) const noexcept;
+    // Whether a version of the present timeline, of tick `from` and replaced at `until`, is read by anybody.
+    [[nodiscard]] bool is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until) const noexcept;
+    [[nodiscard]] bool needs_base(std::uint8_t future, std::uint32_t page) const noexcept;
 
     // Rollback.
     Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps) noexcept;

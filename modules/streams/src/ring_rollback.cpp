@@ -107,7 +107,7 @@ void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
 void RingCore::move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept {
     const bool keeps_all = futures_.is_kept(future);
     index_.visit_behind(page, tick, [&](Version version, std::uint32_t until) {
-        if (keeps_all || leases_.reads_between(version.tick, until == 0 ? UINT32_MAX : until))
+        if (keeps_all || is_read(page, version.tick, until == 0 ? UINT32_MAX : until))
             futures_.add(future, page, version);
         else
             slots_.give(version.slot);

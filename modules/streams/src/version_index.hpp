@@ -75,8 +75,8 @@ public:
     // Takes away the versions of a page that are newer than the tick. Between begin_change and end_change.
     void truncate(std::uint32_t page, std::uint32_t tick) noexcept;
 
-    // Takes away, of all pages, the versions that nobody can read: those of which `is_needed(from, until)` is
-    // false, where the next version is of tick `until`. The newest of a page always stays.
+    // Takes away, of all pages, the versions that nobody can read: those of which `is_needed(page, from,
+    // until)` is false, where the next version is of tick `until`. The newest of a page always stays.
     template <class IsNeeded>
     void compact(IsNeeded&& is_needed) noexcept {
         begin_change();
@@ -201,7 +201,7 @@ void VersionIndex::compact_page(std::uint32_t number, IsNeeded&& is_needed) noex
             const std::uint32_t until = is_last             ? 0
                                         : index + 1 < count ? get(blocks_[from].ticks[index + 1])
                                                             : get(blocks_[next].ticks[0]);
-            if (!is_last && !is_needed(version.tick, until)) continue;
+            if (!is_last && !is_needed(number, version.tick, until)) continue;
             if (kept == kBlockVersions) {
                 set(blocks_[to].count, kept);
                 set(blocks_[to].next_tick, version.tick);

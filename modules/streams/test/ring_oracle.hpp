@@ -133,7 +133,7 @@ private:
         auto view = ring_.view(future, each->first);
         if (!view) return expect_quota_is_used(view.status());
         expect_view(*view, each->second);
-        if (views_.size() < 6) views_.emplace_back(*std::move(view), each->second);
+        if (views_.size() < 20) views_.emplace_back(*std::move(view), each->second);
     }
 
     Bytes live_bytes() const {
@@ -176,7 +176,7 @@ private:
     }
 
     void take_view() {
-        if (views_.size() > 6) return;
+        if (views_.size() > 20) return;
         const Tick tick = any_tick();
         auto view = ring_.view(tick);
         if (!view) {

@@ -93,6 +93,41 @@ TEST_F(StateRingTest, AViewOutlivesItsTick) {
     EXPECT_EQ(ring_.check(), Status::ok);
 }
 
+// However often the present goes back behind what a reader holds, the reader costs one version a page.
+TEST_F(StateRingTest, AReaderOfAnAbandonedFutureKeepsOneVersionOfEachPage) {
+    constexpr std::size_t kPages = 6;
+    const auto fill = [&](std::uint64_t value) {
+        for (std::size_t page = 0; page < kPages; ++page) {
+            std::memcpy(world_.data + page * kStatePageBytes, &value, sizeof(value));
+            EXPECT_EQ(ring_.mark(world_.data + page * kStatePageBytes, sizeof(value)), Status::ok);
+        }
+        EXPECT_TRUE(ring_.commit());
+    };
+    for (std::uint64_t value = 1; value <= 10; ++value)
+        fill(value);
+    auto view = ring_.view(10);
+    ASSERT_TRUE(view);
+    for (Tick tick = 9; tick >= 3; --tick) {
+        ASSERT_TRUE(ring_.rollback(tick));
+        // Something new in the place of what was left, so that the next step back leaves it behind too.
+        fill(100 + tick);
+        ASSERT_TRUE(ring_.rollback(tick));
+    }
+    const std::uint32_t free_with_reader = ring_.stats().free_slots;
+    const auto first = static_cast<std::uint32_t>(static_cast<std::size_t>(world_.data - ring_.image().data) /
+                                                  kStatePageBytes);
+    for (std::uint32_t page = first; page < first + kPages; ++page) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, view->page(page), sizeof(value));
+        EXPECT_EQ(value, 10U);
+    }
+    *view = TickView();
+    ASSERT_TRUE(ring_.rollback(2));
+    fill(3);
+    EXPECT_EQ(ring_.stats().free_slots, free_with_reader + kPages);
+    EXPECT_EQ(ring_.check(), Status::ok);
+}
+
 TEST_F(StateRingTest, EqualStatesHaveEqualHashes) {
     put(100, 1);
     const auto first = ring_.hash(1);

@@ -67,7 +67,7 @@ void run_model(std::uint64_t seed) {
         }
         const Version version{tick, 1 + random.below(1000)};
         if (!index.append(page, version, oldest)) {
-            index.compact([&](std::uint32_t, std::uint32_t until) { return until > oldest; });
+            index.compact([&](std::uint32_t, std::uint32_t, std::uint32_t until) { return until > oldest; });
             ASSERT_TRUE(index.append(page, version, oldest));
         }
         model[page][tick] = version.slot;
