@@ -14,11 +14,14 @@ namespace ouro::detail {
 // would take.
 class Carver {
 public:
+    // Of each array, and of the block.
+    static constexpr std::size_t kAlignment = 128;
+
     constexpr Carver() noexcept = default;
     explicit Carver(MemoryBlock block) noexcept : block_(block) {}
 
     template <class T>
-    std::span<T> take(std::uint64_t count, std::size_t alignment = 64) noexcept {
+    std::span<T> take(std::uint64_t count, std::size_t alignment = kAlignment) noexcept {
         used_ = (used_ + alignment - 1) & ~std::uint64_t{alignment - 1};
         const std::uint64_t begin = used_;
         used_ += count * sizeof(T);

@@ -80,8 +80,8 @@ KeptFuture FutureStore::handle(std::uint8_t number) const noexcept {
 }
 
 Expected<std::uint8_t> FutureStore::future_of(KeptFuture handle) const noexcept {
-    const std::uint64_t number = handle.index();
-    if (handle.is_null() || number == 0 || number > kMaxFutures) return Status::stale_handle;
+    if (handle.is_null() || handle.index() == 0 || handle.index() > kMaxFutures) return Status::stale_handle;
+    const auto number = static_cast<std::uint32_t>(handle.index());
     const std::uint32_t generation = futures_[number].generation.load(std::memory_order_seq_cst);
     if (generation != handle.generation() || generation % 2 == 0) return Status::stale_handle;
     return static_cast<std::uint8_t>(number);

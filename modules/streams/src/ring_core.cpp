@@ -60,7 +60,7 @@ void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, Ring
     sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : spare / 2, spare));
     Carver carver;
     RingCore(LiveImage()).carve(carver, sizes);
-    sizes.bytes = carver.used_bytes() + align_up(sizeof(RingCore), 64);
+    sizes.bytes = carver.used_bytes() + align_up(sizeof(RingCore), Carver::kAlignment);
 }
 
 Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory) noexcept {

@@ -39,7 +39,7 @@ Expected<StateRing> StateRing::create(const StateRingOptions& options) noexcept 
     StateRing ring;
     ring.memory_ = *std::move(memory);
     ring.core_ = std::construct_at(reinterpret_cast<RingCore*>(ring.memory_.block().data), *std::move(image));
-    const std::size_t own = align_up(sizeof(RingCore), 64);
+    const std::size_t own = align_up(sizeof(RingCore), detail::Carver::kAlignment);
     const MemoryBlock whole = ring.memory_.block();
     const Status status = ring.core_->start(options, *sizes, whole.sub(own, whole.size - own));
     if (status != Status::ok) return status;

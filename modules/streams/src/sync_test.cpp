@@ -30,7 +30,8 @@ void describe_bytes(const StateRing& ring, const TickView& first, const TickView
     if (!difference.page_known) return;
     for (const Segment& segment : ring.segments())
         if (difference.offset - segment.offset < segment.bytes) difference.segment = segment.name_text;
-    const std::uint64_t shown = std::min<std::uint64_t>(difference.bytes, difference.first.size());
+    const auto shown =
+        static_cast<std::size_t>(std::min<std::uint64_t>(difference.bytes, difference.first.size()));
     (void)first.read(difference.offset, std::span(difference.first).first(shown));
     (void)second.read(difference.offset, std::span(difference.second).first(shown));
 }

@@ -5,6 +5,7 @@
 #include <ouro/streams/state_ring.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -96,7 +97,7 @@ public:
         ASSERT_EQ(ring_.drop(future).status(), Status::ok);
         ASSERT_EQ(ring_.drop(future).status(), Status::stale_handle);
         ASSERT_EQ(ring_.view(future, tick).status(), Status::stale_handle);
-        futures_.erase(futures_.begin() + index);
+        futures_.erase(futures_.begin() + static_cast<std::ptrdiff_t>(index));
         has_dropped_ = true;
         ASSERT_EQ(ring_.check(), Status::ok);
     }
@@ -202,8 +203,10 @@ private:
         const Bytes& wanted = copies_.at(to);
         const Status status = ring_.changed(from, to, [&](ChangedRange range) {
             ASSERT_LE(range.offset + range.bytes, patched.size());
-            ASSERT_NE(std::memcmp(&patched[range.offset], &wanted[range.offset], range.bytes), 0);
-            std::memcpy(&patched[range.offset], &wanted[range.offset], range.bytes);
+            const auto at = static_cast<std::size_t>(range.offset);
+            const auto bytes = static_cast<std::size_t>(range.bytes);
+            ASSERT_NE(std::memcmp(&patched[at], &wanted[at], bytes), 0);
+            std::memcpy(&patched[at], &wanted[at], bytes);
         });
         if (status != Status::ok) {
             ASSERT_EQ(status, Status::budget_exceeded);

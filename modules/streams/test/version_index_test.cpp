@@ -23,9 +23,9 @@ struct Fixture {
     Fixture() {
         Carver size;
         index.carve(size, kPages, kVersions);
-        memory.resize(size.used_bytes() + 64);
-        auto* aligned = memory.data() + padding_to(memory.data(), 64);
-        Carver carver(MemoryBlock{aligned, memory.size() - 64});
+        memory.resize(static_cast<std::size_t>(size.used_bytes()) + Carver::kAlignment);
+        auto* aligned = memory.data() + padding_to(memory.data(), Carver::kAlignment);
+        Carver carver(MemoryBlock{aligned, memory.size() - Carver::kAlignment});
         index.carve(carver, kPages, kVersions);
     }
 };

@@ -60,7 +60,7 @@ class RingFaults : public testing::Test {
 protected:
     void SetUp() override {
         const auto probe = make_ring();
-        if (!probe && probe.status() == Status::not_supported) GTEST_SKIP() << "needs kernel_tracking";
+        if (!probe && probe.status() == Status::not_supported) GTEST_SKIP() << "needs userfaultfd_wp_async";
         ASSERT_TRUE(probe) << status_name(probe.status());
     }
     void TearDown() override { inject::clear(); }
