@@ -1,6 +1,7 @@
 #include "harness/case.hpp"
 #include "harness/must.hpp"
 #include "harness/peers.hpp"
+#include "memory/frames_of.hpp"
 #include "memory/memory_suite.hpp"
 
 #include <ouro/memory/allocator.hpp>
@@ -14,36 +15,6 @@
 
 namespace ouro::bench {
 namespace {
-
-constexpr std::size_t kFrameBytes = std::size_t{64} << 20;
-// Objects in a frame; each is touched once, as whoever allocates it would. The small frame stays in the cache
-// and shows the allocation itself; the large one does not, and shows what is left of the difference beside
-// the misses.
-constexpr std::uint64_t kSmallFrame = 2'000;
-constexpr std::uint64_t kLargeFrame = 100'000;
-
-// Allocates objects of one size and writes a byte of each; resets whenever a frame is full. Equal work for
-// all.
-template <class Allocate, class Reset>
-Work frames_of(std::uint64_t objects, Allocate allocate, Reset reset) {
-    return [=](Round& round) {
-        std::uint64_t sum = 0;
-        round.time([&] {
-            std::uint64_t in_frame = 0;
-            for (std::uint64_t i = 0; i < round.operations(); ++i) {
-                auto* object = static_cast<volatile unsigned char*>(allocate());
-                *object = static_cast<unsigned char>(i);
-                sum += *object;
-                if (++in_frame == objects) {
-                    reset();
-                    in_frame = 0;
-                }
-            }
-        });
-        reset();
-        round.check(sum);
-    };
-}
 
 void measure_size(Session& session, std::size_t size, std::uint64_t objects, FrameAllocator& frame,
                   std::byte* buffer) {

@@ -1,6 +1,7 @@
 #include "harness/case.hpp"
 #include "harness/must.hpp"
 #include "harness/peers.hpp"
+#include "memory/frames_of.hpp"
 #include "ring/ring_suite.hpp"
 
 #include <ouro/memory/frame_allocator.hpp>
@@ -14,35 +15,6 @@
 
 namespace ouro::bench {
 namespace {
-
-constexpr std::size_t kFrameBytes = std::size_t{64} << 20;
-// The small frame stays in the cache and shows the allocation itself; the large one shows what is left of the
-// difference beside the misses.
-constexpr std::uint64_t kSmallFrame = 2'000;
-constexpr std::uint64_t kLargeFrame = 100'000;
-
-// Allocates objects of one size and writes a byte of each; ends the frame whenever it is full. Equal work for
-// all, and two buffers for each.
-template <class Allocate, class EndFrame>
-Work frames_of(std::uint64_t objects, Allocate allocate, EndFrame end_frame) {
-    return [=](Round& round) {
-        std::uint64_t sum = 0;
-        round.time([&] {
-            std::uint64_t in_frame = 0;
-            for (std::uint64_t i = 0; i < round.operations(); ++i) {
-                auto* object = static_cast<volatile unsigned char*>(allocate());
-                *object = static_cast<unsigned char>(i);
-                sum += *object;
-                if (++in_frame == objects) {
-                    end_frame();
-                    in_frame = 0;
-                }
-            }
-        });
-        end_frame();
-        round.check(sum);
-    };
-}
 
 // What a program would write with the standard library: two resources that take turns.
 class TwoMonotonic {

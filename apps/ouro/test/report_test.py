@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+from stopped_program import StoppedProgram
+
 OURO = os.path.realpath(sys.argv.pop(1))
 SAMPLE = os.path.realpath(sys.argv.pop(1))
 NOBODY = 65534
@@ -17,21 +19,12 @@ def report(*arguments, **options):
                           text=True, encoding="utf-8", timeout=120, **options)
 
 
-class Sample:
-    """The sample program, stopped in the middle of its work."""
+class Sample(StoppedProgram):
+    """The sample program in the middle of its work."""
 
     def __init__(self, *arguments):
-        self.process = subprocess.Popen([SAMPLE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout.readline() == "ready\n"
-        self.number = self.process.pid
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
+        super().__init__(SAMPLE, *arguments)
+        self.await_ready()
 
 
 class Report(unittest.TestCase):

@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+from stopped_program import StoppedProgram
+
 OURO = os.path.realpath(sys.argv.pop(1))
 SAMPLE = os.path.realpath(sys.argv.pop(1))
 
@@ -16,22 +18,13 @@ def streams(*arguments):
                           text=True, encoding="utf-8", timeout=120)
 
 
-class Sample:
-    """The sample program, stopped in the middle of its work, and what it says of its own blocks."""
+class Sample(StoppedProgram):
+    """The sample program in the middle of its work, and what it says of its own blocks."""
 
     def __init__(self, *arguments):
-        self.process = subprocess.Popen([SAMPLE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        super().__init__(SAMPLE, *arguments)
         self.own = json.loads(self.process.stdout.readline())
-        assert self.process.stdout.readline() == "ready\n"
-        self.number = self.process.pid
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
+        self.await_ready()
 
 
 class Streams(unittest.TestCase):
