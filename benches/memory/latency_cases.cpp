@@ -64,12 +64,12 @@ TickScale measure_scale() {
     constexpr std::size_t kReadings = 100'000;
     std::vector<std::uint32_t> costs(kReadings);
     const std::uint64_t begin_ns = os::monotonic_ns();
-    const std::uint64_t begin = read_cycle_counter();
+    const std::uint64_t begin = read_cycle_counter_in_order();
     for (std::uint32_t& cost : costs) {
-        const std::uint64_t before = read_cycle_counter();
-        cost = static_cast<std::uint32_t>(read_cycle_counter() - before);
+        const std::uint64_t before = read_cycle_counter_in_order();
+        cost = static_cast<std::uint32_t>(read_cycle_counter_in_order() - before);
     }
-    const std::uint64_t ticks = read_cycle_counter() - begin;
+    const std::uint64_t ticks = read_cycle_counter_in_order() - begin;
     const std::uint64_t ns = os::monotonic_ns() - begin_ns;
     TickScale scale;
     scale.ns_per_tick = static_cast<double>(ns) / static_cast<double>(ticks);
@@ -108,11 +108,11 @@ Work timed_calls(const Heap& owner, const LatencyPlan& plan) {
             Held& one = held[lottery.below(held.size())];
             sound += has_stamp(one.object) ? 1U : 0U;
             const std::size_t size = lottery.size_between(kLeastBytes, kMostBytes);
-            const std::uint64_t start = read_cycle_counter();
+            const std::uint64_t start = read_cycle_counter_in_order();
             heap.free(one.object, one.size);
-            const std::uint64_t middle = read_cycle_counter();
+            const std::uint64_t middle = read_cycle_counter_in_order();
             one.object = heap.allocate(size);
-            const std::uint64_t end = read_cycle_counter();
+            const std::uint64_t end = read_cycle_counter_in_order();
             one.size = size;
             stamp(one.object);
             sample = static_cast<std::uint32_t>(plan.call == Call::free ? middle - start : end - middle);

@@ -29,5 +29,8 @@ void copy_streaming(std::byte* to, const std::byte* from, std::size_t bytes) noe
 void finish_streaming() noexcept;
 // The processor's own counter, the cheapest clock there is; our monotonic clock where there is none.
 [[nodiscard]] std::uint64_t read_cycle_counter() noexcept;
+// The same after all that comes before it, and before all that follows: what lies between two readings is
+// what was timed, and a neighbour's wait for memory is not. Costs a few times as much.
+[[nodiscard]] std::uint64_t read_cycle_counter_in_order() noexcept;
 
 }  // namespace ouro::bench

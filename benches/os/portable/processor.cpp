@@ -16,4 +16,8 @@ std::uint64_t read_cycle_counter() noexcept {
     return os::monotonic_ns();
 }
 
+std::uint64_t read_cycle_counter_in_order() noexcept {
+    return os::monotonic_ns();
+}
+
 }  // namespace ouro::bench

@@ -28,4 +28,11 @@ std::uint64_t read_cycle_counter() noexcept {
     return __rdtsc();
 }
 
+std::uint64_t read_cycle_counter_in_order() noexcept {
+    _mm_lfence();
+    const std::uint64_t now = __rdtsc();
+    _mm_lfence();
+    return now;
+}
+
 }  // namespace ouro::bench
