@@ -3,7 +3,6 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +14,9 @@
 namespace ouro {
 
 [[nodiscard]] constexpr bool is_alignment(std::size_t alignment) noexcept {
-    return std::has_single_bit(alignment);
+    // Not by counting bits: processors at the baseline have no instruction for that, and each allocation
+    // whose alignment is not a constant comes by here.
+    return alignment != 0 && (alignment & (alignment - 1)) == 0;
 }
 
 template <std::unsigned_integral T>

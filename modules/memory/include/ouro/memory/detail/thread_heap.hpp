@@ -45,6 +45,8 @@ public:
     static constexpr unsigned kMostCacheShift = 3;
     // How many may be on their way from here at a time.
     static constexpr unsigned kParcels = 8;
+    // Two lines of slots: the next is on its way before it is reached.
+    static constexpr std::ptrdiff_t kSlotsAhead = 16;
 
     // A block of the class from the cache, or null when it is empty.
     [[nodiscard]] void* pop(unsigned size_class) noexcept {
@@ -56,6 +58,8 @@ public:
             sequence_.store(sequence, std::memory_order_relaxed);
             return nullptr;
         }
+        // Slots that have lain untouched for long are out of the processor's cache when their turn comes.
+        __builtin_prefetch(top - kSlotsAhead);
         void* const block = top[-1];
         if (block == nullptr) __builtin_unreachable();
         bin.top.store(top - 1, std::memory_order_relaxed);
