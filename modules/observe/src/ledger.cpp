@@ -29,11 +29,12 @@ Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noe
 
 // One thread's place under one tag.
 struct Place {
+    LedgerShard& shard;
     LedgerCell& cell;
     LedgerSlowCell& slow_cell;
 
-    Place(LedgerShard& shard, Tag tag) noexcept
-        : cell(shard.cells[tag.id()]), slow_cell(shard.slow_cells[tag.id()]) {}
+    Place(LedgerShard& own, Tag tag) noexcept
+        : shard(own), cell(own.cells[tag.id()]), slow_cell(own.slow_cells[tag.id()]) {}
 
     [[nodiscard]] std::int64_t credit() const noexcept {
         return cell.lead() - slow_cell.revoked.load(std::memory_order_relaxed);
@@ -60,8 +61,9 @@ struct Place {
     // Whether what was in use up to now is in the peaks. While looks were owed, the least may be below
     // nothing: then it knows of more than is held now.
     [[nodiscard]] bool is_in_peaks(Ledger& ledger, Tag tag) const noexcept {
-        return raise_peaks_if_due(ledger, tag) && cell.least.load(std::memory_order_relaxed) >=
-                                                      slow_cell.revoked.load(std::memory_order_relaxed);
+        return raise_peaks_if_due(ledger, tag, shard) &&
+               cell.least.load(std::memory_order_relaxed) >=
+                   slow_cell.revoked.load(std::memory_order_relaxed);
     }
     // Begins anew, without what is still to be confirmed.
     void forget_least(std::int64_t unconfirmed = 0) const noexcept {

@@ -188,7 +188,7 @@ std::int64_t live_below(Ledger& ledger, Tag tag) noexcept {
 }
 
 std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept {
-    constexpr std::int64_t kLeast = std::int64_t{4} << 10;
+    constexpr std::int64_t kLeast = std::int64_t{32} << 10;
     constexpr std::int64_t kMost = std::int64_t{256} << 10;
     // The share of what is in use, and of what is left up to a bound, that one thread may hold unused.
     constexpr std::int64_t kShareOfUse = 64;
@@ -203,7 +203,8 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept
         spare = std::min(spare, std::max<std::int64_t>(hard - now, 0) / kShareOfRoom);
         for (const auto* bound : {&account.soft, &account.alarm}) {
             const std::int64_t limit = bound->load(std::memory_order_relaxed);
-            if (limit >= now) spare = std::min(spare, (limit - now) / kShareOfRoom);
+            // Beyond it, so little that use which falls below it is noticed too.
+            spare = std::min(spare, limit >= now ? (limit - now) / kShareOfRoom : limit / kShareOfUse);
         }
         return spare != 0;
     });

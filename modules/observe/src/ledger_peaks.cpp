@@ -66,9 +66,22 @@ bool is_below_peak(const LedgerAccount& account, Tag tag) noexcept {
            g_owed_looks[tag.id()].load(std::memory_order_relaxed) == 0;
 }
 
+// For tags that one thread uses by turns: what was in use under one of them at another time shall not be
+// added to what is in use now. A least above the lead belongs to memory that is still to be had. Requires:
+// all is in the peaks, and the shard is the caller's.
+void renew_leasts(LedgerShard& own, std::size_t tags) noexcept {
+    for (std::size_t id = 0; id < tags; ++id) {
+        LedgerCell& cell = own.cells[id];
+        const std::int64_t lead = cell.lead();
+        if (lead > cell.least.load(std::memory_order_relaxed))
+            cell.least.store(lead, std::memory_order_relaxed);
+    }
+}
+
 // Of threads that are at work, two looks that agree are one of a single moment; else nothing is known. True
-// when they agree for the tag and all above it. Requires: nobody revokes meanwhile.
-bool raise_peaks(Ledger& ledger, Tag tag) noexcept {
+// when they agree for the tag and all above it. The caller's shard begins anew when they agree for all.
+// Requires: nobody revokes meanwhile.
+bool raise_peaks(Ledger& ledger, Tag tag, LedgerShard* own) noexcept {
     const std::size_t tags = tag_count();
     std::array<std::uint32_t, kMaxTags> owed;
     for (std::size_t id = 0; id < tags; ++id)
@@ -77,14 +90,19 @@ bool raise_peaks(Ledger& ledger, Tag tag) noexcept {
     Look second;
     take(ledger, tags, first);
     take(ledger, tags, second);
+    bool all_agree = true;
     for (std::size_t id = 0; id < tags; ++id) {
-        if (!first.agrees(second, id)) continue;
+        if (!first.agrees(second, id)) {
+            all_agree = false;
+            continue;
+        }
         const std::int64_t held = first.held[id];
         const std::int64_t most = std::max(g_most_held[id].load(std::memory_order_relaxed), held);
         raise_to(ledger.accounts[id].peak, std::min(held - first.least[id], most));
         // Unless one came to be owed meanwhile.
         if (owed[id] != 0) g_owed_looks[id].compare_exchange_strong(owed[id], 0, std::memory_order_relaxed);
     }
+    if (all_agree && own != nullptr) renew_leasts(*own, tags);
     return visit_chain(ledger, tag,
                        [&](const LedgerAccount&, Tag at) noexcept { return first.agrees(second, at.id()); });
 }
@@ -133,13 +151,13 @@ void forget_peaks(Ledger& ledger) noexcept {
     }
 }
 
-bool raise_peaks_if_due(Ledger& ledger, Tag tag) noexcept {
+bool raise_peaks_if_due(Ledger& ledger, Tag tag, LedgerShard& own) noexcept {
     const bool is_below = visit_chain(
         ledger, tag, [](LedgerAccount& account, Tag at) noexcept { return is_below_peak(account, at); });
     if (is_below) return true;
     if (!is_look_due(ledger)) return false;
     const TryRevocationHold hold;
-    return hold && raise_peaks(ledger, tag);
+    return hold && raise_peaks(ledger, tag, &own);
 }
 
 void look_at_peaks(Ledger& ledger, Tag tag) noexcept {
@@ -150,7 +168,7 @@ void look_at_peaks(Ledger& ledger, Tag tag) noexcept {
     for (int tries = 0, looks = 0; tries < kPatience && looks < kMostLooks; ++tries) {
         {
             const TryRevocationHold hold;
-            if (hold && raise_peaks(ledger, tag)) return;
+            if (hold && raise_peaks(ledger, tag, nullptr)) return;
             looks += hold ? 1 : 0;
         }
         os::yield_thread();

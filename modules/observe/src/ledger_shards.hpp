@@ -70,8 +70,8 @@ void note_fall_of_held(const LedgerAccount& account, Tag tag, std::int64_t held)
 void forget_peaks(Ledger& ledger) noexcept;
 // Raises the peaks to what was in use at most since the threads' leasts began: from slow work on a tag, where
 // one of its accounts may have passed its peak, and as often as the number of threads and tags allows. False
-// when what was in use up to now is not in the peaks yet.
-bool raise_peaks_if_due(Ledger& ledger, Tag tag) noexcept;
+// when what was in use up to now is not in the peaks yet. The shard is the caller's.
+bool raise_peaks_if_due(Ledger& ledger, Tag tag, LedgerShard& own) noexcept;
 // The same for readers of a tag, who try some times.
 void look_at_peaks(Ledger& ledger, Tag tag) noexcept;
 
