@@ -1,6 +1,5 @@
 #include "fork_safety.hpp"
 
-#include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/os/fork_hooks.hpp>
 
 #include <atomic>
@@ -9,10 +8,8 @@ namespace ouro::detail {
 namespace {
 
 constinit std::atomic<bool> g_is_watching = false;
-constinit WordLock g_adding;
 
 void before_fork(void*) noexcept {
-    g_adding.lock();
     hold_live_heaps_for_fork();
     hold_block_registry_for_fork();
     hold_tags_for_fork();
@@ -24,15 +21,12 @@ void resume(ForkSide side) noexcept {
     resume_tags();
     resume_block_registry();
     resume_live_heaps(side);
-    g_adding.unlock();
 }
 
 }  // namespace
 
 Expected<void> watch_forks() noexcept {
     if (g_is_watching.load(std::memory_order_acquire)) return {};
-    const WordLockScope scope(g_adding);
-    if (g_is_watching.load(std::memory_order_relaxed)) return {};
     const auto added = os::add_fork_hooks({.prepare = before_fork,
                                            .parent = [](void*) { resume(ForkSide::parent); },
                                            .child = [](void*) { resume(ForkSide::child); }});

@@ -35,10 +35,11 @@ constinit std::atomic<bool> g_is_watching = false;
 }  // namespace
 
 void watch_forks_of_ledger() noexcept {
-    if (g_is_watching.load(std::memory_order_relaxed) || g_is_watching.exchange(true)) return;
+    if (g_is_watching.load(std::memory_order_acquire)) return;
     // Where there is no room for hooks, everything works but in the child of a fork.
     static_cast<void>(
         os::add_fork_hooks({.prepare = before_fork, .parent = after_fork, .child = after_fork_in_child}));
+    g_is_watching.store(true, std::memory_order_release);
 }
 
 }  // namespace ouro::detail

@@ -24,7 +24,7 @@ constinit std::uint64_t g_added = 0;
 constinit std::uint64_t g_running = 0;
 constinit detail::Turn g_turn;
 
-constinit bool g_knows_forks = false;
+constinit std::atomic<bool> g_knows_forks = false;
 
 void lock_for_fork(void*) noexcept {
     g_lock.lock();
@@ -38,12 +38,12 @@ void forget_others_in_child(void*) noexcept {
     g_lock.unlock();
 }
 
-// Requires: g_lock is held.
+// Requires: g_lock is not held yet.
 void prepare_for_forks() noexcept {
-    if (g_knows_forks) return;
-    g_knows_forks = true;
+    if (g_knows_forks.load(std::memory_order_acquire)) return;
     static_cast<void>(os::add_fork_hooks(
         {.prepare = lock_for_fork, .parent = unlock_after_fork, .child = forget_others_in_child}));
+    g_knows_forks.store(true, std::memory_order_release);
 }
 
 template <std::size_t kSize>
@@ -120,8 +120,8 @@ void MetricWriter::add_share_of_totals(std::string_view key, std::uint64_t part,
 Expected<MetricSourceId> add_metric_source(std::string_view name, MetricCallback callback,
                                            void* context) noexcept {
     if (name.empty() || callback == nullptr) return Status::bad_argument;
-    const detail::WordLockScope scope(g_lock);
     prepare_for_forks();
+    const detail::WordLockScope scope(g_lock);
     for (Source& source : g_sources) {
         if (source.callback != nullptr) continue;
         source = {.callback = callback, .context = context, .number = ++g_added};

@@ -18,7 +18,7 @@ namespace {
 // Guards the list and the alarms of accounts.
 constinit WordLock g_watching;
 constinit PressureWatch* g_watches = nullptr;
-constinit bool g_knows_forks = false;
+constinit std::atomic<bool> g_knows_forks = false;
 
 constinit std::atomic<std::uint32_t> g_alarms = 0;
 constinit std::atomic<std::uint32_t> g_sleepers = 0;
@@ -67,12 +67,12 @@ std::int64_t bytes_at(const LedgerAccount& account, std::uint32_t percent) noexc
 }  // namespace
 
 void add_watch(PressureWatch& watch) noexcept {
-    const WordLockScope scope(g_watching);
-    if (!g_knows_forks) {
-        g_knows_forks = true;
+    if (!g_knows_forks.load(std::memory_order_acquire)) {
         static_cast<void>(os::add_fork_hooks(
             {.prepare = lock_for_fork, .parent = unlock_after_fork, .child = forget_sleepers_in_child}));
+        g_knows_forks.store(true, std::memory_order_release);
     }
+    const WordLockScope scope(g_watching);
     watch.next = g_watches;
     g_watches = &watch;
 }

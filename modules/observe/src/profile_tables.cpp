@@ -106,9 +106,10 @@ ProfileScope::~ProfileScope() {
 }
 
 void keep_tables_through_forks() noexcept {
-    if (g_has_hooks.exchange(true, std::memory_order_relaxed)) return;
+    if (g_has_hooks.load(std::memory_order_acquire)) return;
     static_cast<void>(os::add_fork_hooks(
         {.prepare = lock_for_fork, .parent = unlock_after_fork, .child = unlock_after_fork}));
+    g_has_hooks.store(true, std::memory_order_release);
 }
 
 void clear_tables(Profile& profile) noexcept {

@@ -59,6 +59,8 @@ TEST(MetricsFork, ASourceMayForkAndTheChildTakesMetrics) {
 
 // Another thread may be opening an account at that moment.
 TEST(LedgerFork, AChildOpensAccountsBesideOneWhoDid) {
+    // The first hooks of a process cannot know of a fork that has begun.
+    ASSERT_EQ(test::charge(fresh_tag(), 10), Status::ok);
     std::atomic<bool> is_over{false};
     std::thread opener([&] {
         for (int i = 0; i < 250; ++i)

@@ -4,10 +4,13 @@
 #include <ouro/os/fork_hooks.hpp>
 #include <ouro/os/process_barrier.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <thread>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace {
 
@@ -93,13 +96,39 @@ TEST(ForkHooks, AddedDuringAForkTheyWaitForTheNext) {
 
 TEST(ForkHooks, AFullTableSaysSo) {
     const int outcome = run_in_child([] {
-        for (unsigned i = 0; i < os::kMaxForkHooks; ++i) {
-            if (!os::add_fork_hooks(letters("abc"))) return 1;
+        // Each with a text of its own, for the same ones count once.
+        static const char texts[os::kMaxForkHooks][4] = {"abc", "abc", "abc", "abc",
+                                                         "abc", "abc", "abc", "abc"};
+        for (const auto& text : texts) {
+            if (!os::add_fork_hooks(letters(text))) return 1;
+            if (!os::add_fork_hooks(letters(text))) return 1;
         }
         if (os::add_fork_hooks(letters("xyz")).status() != Status::capacity_exhausted) return 2;
         return run_in_child([] { return journal.says("aaaaaaaacccccccc") ? 0 : 3; });
     });
     EXPECT_EQ(outcome, 0);
+}
+
+// The thread that adds hooks for the first time does not exist in the child, however far it had come.
+TEST(ForkHooks, AChildOfTheMomentWhenAnotherThreadAddsThemCanAddItsOwn) {
+    for (int i = 0; i < 200; ++i) {
+        const int outcome = run_in_child([] {
+            std::atomic<bool> is_started{false};
+            std::thread adder([&] {
+                is_started.store(true);
+                static_cast<void>(os::add_fork_hooks(letters("abc")));
+            });
+            while (!is_started.load()) {
+            }
+            const int inner = run_in_child([] {
+                ::alarm(20);
+                return os::add_fork_hooks(letters("xyz")) ? run_in_child([] { return 0; }) : 1;
+            });
+            adder.join();
+            return inner;
+        });
+        ASSERT_EQ(outcome, 0) << "in round " << i;
+    }
 }
 
 // The kernel takes the registration over into the child, so that its first barrier is one system call too.
