@@ -57,6 +57,10 @@ constexpr auto kWords = std::to_array<StatusWords>({
     {Status::io_error, "io_error", "Reading or writing failed in the system."},
     {Status::corrupt_data, "corrupt_data", "The data is damaged, truncated or not of the expected format."},
     {Status::os_error, "os_error", "The system failed in a way this library does not know."},
+    {Status::wrong_format, "wrong_format",
+     "This is no data of that kind, or of a version that is not known here; use the program that wrote it."},
+    {Status::wrong_layout, "wrong_layout",
+     "The data was laid out otherwise than here: other names, places or sizes."},
 });
 
 // A switch without default: the compiler names the code that was added without its words.
@@ -95,6 +99,8 @@ constexpr bool is_known(Status status) noexcept {
         case Status::io_error:
         case Status::corrupt_data:
         case Status::os_error:
+        case Status::wrong_format:
+        case Status::wrong_layout:
             return true;
     }
     return false;

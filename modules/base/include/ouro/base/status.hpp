@@ -51,6 +51,8 @@ enum class Status : std::uint8_t {
     io_error = 80,
     corrupt_data = 81,
     os_error = 82,
+    wrong_format = 83,
+    wrong_layout = 84,
 };
 
 // Both texts end with a zero, so that C's functions can print them:
