@@ -108,8 +108,7 @@ const std::vector<WritePattern>& patterns() {
     return all;
 }
 
-void measure_image(Session& session, std::size_t bytes) {
-    const std::uint64_t history = bytes * 4 + 64 * kMiB;
+void measure_image(Session& session, std::size_t bytes, std::uint64_t history) {
     for (const bool hashes : {false, true}) {
         RingScene declared(bytes, Tracking::declared, hashes, history);
         for (const WritePattern& pattern : patterns())
@@ -123,7 +122,10 @@ void measure_image(Session& session, std::size_t bytes) {
 }  // namespace
 
 void measure_commits(Session& session) {
-    measure_image(session, session.sized(100 * kMiB, 4 * kMiB));
+    const std::size_t bytes = session.sized(100 * kMiB, 4 * kMiB);
+    measure_image(session, bytes, bytes * 4 + 64 * kMiB);
+    // Ten times as much, with the least history that holds it.
+    measure_image(session, session.sized(1024 * kMiB, 8 * kMiB), session.sized(2600 * kMiB, 24 * kMiB));
 }
 
 }  // namespace ouro::bench

@@ -31,13 +31,16 @@ PageLists::PageLists(const WritePattern& pattern, std::uint32_t pages) {
     }
 }
 
-RingScene::RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes)
+RingScene::RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes,
+                     JobPool* jobs)
     : declares_(tracking == Tracking::declared) {
     const SegmentOptions segment{.name = "world", .bytes = image_bytes, .tracking = tracking};
-    ring_ = must(
-        StateRing::create(
-            {.segments = {&segment, 1}, .history_bytes = history_bytes, .hashes = hashes, .prefaults = true}),
-        "create the ring");
+    ring_ = must(StateRing::create({.segments = {&segment, 1},
+                                    .history_bytes = history_bytes,
+                                    .hashes = hashes,
+                                    .prefaults = true,
+                                    .jobs = jobs}),
+                 "create the ring");
     world_ = must(ring_.segment_block("world"), "find the segment");
     for (std::size_t at = 0; at < world_.size; at += sizeof(std::uint64_t)) {
         const std::uint64_t value = at * 0x9e3779b97f4a7c15U + 1;

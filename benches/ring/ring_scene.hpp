@@ -43,7 +43,8 @@ private:
 // An image of one segment under a ring, every page of it written before.
 class RingScene {
 public:
-    RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes);
+    RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes,
+              JobPool* jobs = nullptr);
 
     [[nodiscard]] StateRing& ring() { return ring_; }
     [[nodiscard]] MemoryBlock world() const { return world_; }

@@ -1,6 +1,10 @@
+#include <ouro/base/random.hpp>
 #include <ouro/streams/dirty_map.hpp>
+#include <ouro/streams/mark_cursor.hpp>
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +37,40 @@ TEST_F(DirtyMapTest, ARangeMarksEachPageThatItTouches) {
     EXPECT_EQ(drain(), (std::vector<std::uint32_t>{3, 4, 70, 99}));
     EXPECT_TRUE(drain().empty());
     EXPECT_EQ(map_.count(), 0U);
+}
+
+TEST_F(DirtyMapTest, WhatIsToBeWrittenIsMarked) {
+    std::byte& one = map_.writable(image_[9 * kStatePageBytes]);
+    EXPECT_EQ(&one, &image_[9 * kStatePageBytes]);
+    const std::span run = map_.writable(std::span(image_).subspan(20 * kStatePageBytes - 1, 2));
+    EXPECT_EQ(run.size(), 2U);
+    EXPECT_EQ(drain(), (std::vector<std::uint32_t>{9, 19, 20}));
+}
+
+// Whatever the order and the sizes, a cursor marks what a map does.
+TEST_F(DirtyMapTest, ACursorMarksTheSamePages) {
+    MarkCursor all(map_);
+    for (std::size_t at = 0; at < image_.size(); at += 24)
+        EXPECT_EQ(all.mark(&image_[at], std::min<std::size_t>(24, image_.size() - at)), Status::ok);
+    EXPECT_EQ(drain().size(), kPages);
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        MarkCursor cursor(map_);
+        std::vector<std::uint32_t> expected;
+        for (std::uint64_t i = 0; i < 20; ++i) {
+            const std::size_t at = random_at(seed, 1, i) % image_.size();
+            const std::size_t bytes =
+                std::min<std::size_t>(1 + random_at(seed, 2, i) % 6000, image_.size() - at);
+            EXPECT_EQ(cursor.mark(&image_[at], bytes), Status::ok);
+            for (std::size_t page = at / kStatePageBytes; page <= (at + bytes - 1) / kStatePageBytes; ++page)
+                expected.push_back(static_cast<std::uint32_t>(page));
+        }
+        std::ranges::sort(expected);
+        expected.erase(std::ranges::unique(expected).begin(), expected.end());
+        ASSERT_EQ(drain(), expected);
+        EXPECT_EQ(cursor.mark(image_.data() - 1, 1), Status::out_of_range);
+        EXPECT_EQ(cursor.mark(image_.data() + image_.size(), 1), Status::out_of_range);
+    }
 }
 
 TEST_F(DirtyMapTest, WhatIsNotInTheImageIsRefusedAndMarksNothing) {

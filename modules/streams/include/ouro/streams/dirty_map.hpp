@@ -45,6 +45,23 @@ public:
         return Status::ok;
     }
 
+    // Objects themselves, to be written. Requires: they are in the image (assert).
+    template <class T>
+    [[nodiscard]] T& writable(T& object) noexcept {
+        return *writable(std::span<T>(&object, 1)).data();
+    }
+    template <class T>
+    [[nodiscard]] std::span<T> writable(std::span<T> objects) noexcept {
+        const Status status = mark(objects.data(), objects.size_bytes());
+        OURO_ASSERT(status == Status::ok, "only what is in the image is declared");
+        return objects;
+    }
+
+    // The start of the page around an address. Requires: it is in the image.
+    [[nodiscard]] const std::byte* page_of(const std::byte* address) const noexcept {
+        return address - (static_cast<std::size_t>(address - image_) & (kStatePageBytes - 1));
+    }
+
     // Requires: page is in the image.
     void mark_page(std::uint32_t page) noexcept {
         OURO_DEBUG_ASSERT(page < pages_.size(), "the page is not in the image");

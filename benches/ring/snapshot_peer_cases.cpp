@@ -1,0 +1,157 @@
+// A tick, written and kept, beside what programs do that have no ring: a fork whose child holds the old
+// pages, and page protection with a signal for each page that is written first.
+#include "harness/case.hpp"
+#include "os/os_suite.hpp"
+#include "ring/ring_scene.hpp"
+#include "ring/ring_suite.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ouro::bench {
+namespace {
+
+void write_pages(std::byte* image, const std::vector<std::uint32_t>& list, std::uint64_t serial) {
+    for (const std::uint32_t page : list)
+        std::memcpy(image + std::size_t{page} * kPage + serial * 64 % kPage, &serial, sizeof(serial));
+}
+
+// The child keeps the tick as it was until the next one is kept, then it goes. Forked at once, without the
+// C library's preparations.
+class ForkedTicks {
+public:
+    ForkedTicks() = default;
+    ForkedTicks(const ForkedTicks&) = delete;
+    ForkedTicks& operator=(const ForkedTicks&) = delete;
+    ~ForkedTicks() { end(); }
+
+    void keep() {
+        end();
+        child_ = ::_Fork();
+        if (child_ == 0) {
+            ::pause();
+            ::_exit(0);
+        }
+        if (child_ < 0) throw std::runtime_error("cannot fork");
+    }
+
+private:
+    void end() {
+        if (child_ <= 0) return;
+        ::kill(child_, SIGKILL);
+        ::waitpid(child_, nullptr, 0);
+        child_ = 0;
+    }
+
+    pid_t child_ = 0;
+};
+
+// Every page is protected after a tick; the first write to one raises a signal, whose handler opens the page
+// and puts it on the list of those to copy.
+class ProtectedImage {
+public:
+    explicit ProtectedImage(MemoryBlock image) : image_(image), written_(image.size / kPage) {
+        struct sigaction action{};
+        action.sa_sigaction = open_page;
+        action.sa_flags = SA_SIGINFO | SA_NODEFER;
+        ::sigaction(SIGSEGV, &action, &before_);
+        active_ = this;
+        protect();
+    }
+    ProtectedImage(const ProtectedImage&) = delete;
+    ProtectedImage& operator=(const ProtectedImage&) = delete;
+    ~ProtectedImage() {
+        ::mprotect(image_.data, image_.size, PROT_READ | PROT_WRITE);
+        active_ = nullptr;
+        ::sigaction(SIGSEGV, &before_, nullptr);
+    }
+
+    void capture(RawCapture& raw) {
+        raw.copy({written_.begin(), written_.begin() + static_cast<std::ptrdiff_t>(count_)});
+        count_ = 0;
+        protect();
+    }
+
+private:
+    void protect() const {
+        if (::mprotect(image_.data, image_.size, PROT_READ) != 0) throw std::runtime_error("mprotect failed");
+    }
+
+    static void open_page(int, siginfo_t* info, void*) {
+        ProtectedImage* const self = active_;
+        const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(info->si_addr) -
+                                                     (self != nullptr ? self->image_.data : nullptr));
+        if (self == nullptr || offset >= self->image_.size) {
+            ::signal(SIGSEGV, SIG_DFL);
+            return;
+        }
+        self->written_[self->count_++] = static_cast<std::uint32_t>(offset / kPage);
+        ::mprotect(self->image_.data + offset / kPage * kPage, kPage, PROT_READ | PROT_WRITE);
+    }
+
+    static inline ProtectedImage* active_ = nullptr;
+
+    MemoryBlock image_;
+    std::vector<std::uint32_t> written_;
+    std::size_t count_ = 0;
+    struct sigaction before_{};
+};
+
+void measure_tick(Session& session, RingScene& declared, const WritePattern& pattern) {
+    const PageLists lists(pattern, declared.pages());
+    const RawMapping plain = filled_memory(declared.world().size);
+    RawCapture raw(plain.block(), session.sized(512 * kMiB, 4 * kMiB));
+    const auto ticks = [&](auto keep_tick) {
+        return Work([&, keep_tick](Round& round) {
+            for (std::uint64_t tick = 0; tick < round.operations(); ++tick)
+                round.time([&] {
+                    write_pages(plain.block().data, lists.at(tick), tick);
+                    keep_tick();
+                });
+        });
+    };
+    ForkedTicks forked;
+    session
+        .measure("write + commit, declared, " + pattern.name + " of " + size_name(declared.world().size),
+                 kMicroseconds)
+        .ours([&](Round& round) {
+            for (std::uint64_t tick = 0; tick < round.operations(); ++tick)
+                round.time([&] {
+                    declared.write(lists.at(tick));
+                    declared.commit();
+                });
+        })
+        .peer("fork, a child a tick", kernel_version(), ticks([&] { forked.keep(); }))
+        .peer("mprotect + SIGSEGV", kernel_version(),
+              [&](Round& round) {
+                  ProtectedImage image(plain.block());
+                  ticks([&] { image.capture(raw); })(round);
+              })
+        .bar(ratio_at_most(1.0))
+        .operations(std::max<std::uint64_t>(2, 1000 / lists.pages_per_tick()))
+        .rounds_at_most(5)
+        .different_results()
+        .run();
+}
+
+}  // namespace
+
+void measure_snapshot_peers(Session& session) {
+    const std::size_t bytes = session.sized(100 * kMiB, 4 * kMiB);
+    RingScene declared(bytes, Tracking::declared, false, bytes * 4);
+    for (const WritePattern& pattern :
+         {WritePattern{"0.1 % random", 1, false, false}, WritePattern{"1 % random", 10, false, false},
+          WritePattern{"10 % random", 100, false, false}})
+        measure_tick(session, declared, pattern);
+}
+
+}  // namespace ouro::bench
