@@ -1,0 +1,139 @@
+// After warm-up a tick allocates nothing and calls the system for nothing but what its tracker and sleeping
+// workers need: every other call is caught and counted, and so is what anybody allocates.
+#include "child_process.hpp"
+
+#include <ouro/jobs/job_pool.hpp>
+#include <ouro/memory/observer.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ouro {
+namespace {
+
+using os::testing_support::run_in_child;
+
+std::atomic<unsigned> g_caught = 0;
+std::atomic<int> g_last_caught = 0;
+
+void catch_call(int, siginfo_t* info, void*) {
+    g_caught.fetch_add(1);
+    g_last_caught.store(info->si_syscall);
+}
+
+// From now on every call of any thread but these does not happen, and is counted.
+bool catch_all_but(std::initializer_list<int> allowed) {
+    struct sigaction action{};
+    action.sa_sigaction = catch_call;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGSYS, &action, nullptr);
+    std::vector<sock_filter> filter = {
+        sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+    for (const int call : allowed) {
+        filter.push_back(sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1));
+        filter.push_back(sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    }
+    filter.push_back(sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+    const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+struct AllocationCounter final : MemoryObserver {
+    void on_allocate(const MemoryEvent&) noexcept override { ++count; }
+    void on_reallocate(const MemoryEvent&) noexcept override { ++count; }
+    void on_block_registered(const BlockInfo&) noexcept override { ++count; }
+    void on_block_changed(const BlockInfo&) noexcept override { ++count; }
+    std::atomic<unsigned> count = 0;
+};
+
+// Some pages always, some now and then; looked at from the past, and gone back by some ticks each tenth.
+bool run_ticks(StateRing& ring, MemoryBlock world, unsigned begin, unsigned end) {
+    const std::size_t pages = world.size / kStatePageBytes;
+    for (unsigned tick = begin; tick < end; ++tick) {
+        for (unsigned i = 0; i < 300; ++i) {
+            const std::size_t page = i < 40 ? i : (i * 7 + tick * 13) % pages;
+            std::byte* at = world.data + page * kStatePageBytes + tick % 4000;
+            std::memcpy(at, &tick, sizeof(tick));
+            (void)ring.mark(at, sizeof(tick));
+        }
+        if (!ring.commit()) return false;
+        if (tick < 10) continue;
+        const auto past = ring.view(ring.newest() - 3);
+        if (!past || past->page(2) == nullptr) return false;
+        if (tick % 10 == 9 && !ring.rollback(ring.newest() - 5)) return false;
+    }
+    return true;
+}
+
+int count_calls(Tracking tracking, JobPool* jobs, std::initializer_list<int> allowed) {
+    AllocationCounter allocations;
+    const SegmentOptions options{.name = "world", .bytes = 4 << 20, .tracking = tracking};
+    auto ring = StateRing::create(
+        {.segments = {&options, 1}, .history_ticks = 64, .history_bytes = 64 << 20, .jobs = jobs});
+    if (!ring) return ring.status() == Status::not_supported ? 77 : 1;
+    const MemoryBlock world = *ring->segment_block("world");
+    if (!run_ticks(*ring, world, 0, 300) || !add_observer(allocations)) return 2;
+    if (!catch_all_but(allowed)) return 77;
+    const auto before = ::mallinfo2();
+    const bool is_done = run_ticks(*ring, world, 300, 600);
+    const auto after = ::mallinfo2();
+    const unsigned caught = g_caught.load();
+    if (!is_done) return 3;
+    if (before.uordblks != after.uordblks || before.fordblks != after.fordblks) return 4;
+    if (allocations.count.load() != 0) return 5;
+    if (caught == 0) return 0;
+    return 100 + (g_last_caught.load() < 100 ? g_last_caught.load() : 100);
+}
+
+void expect_quiet(Tracking tracking, unsigned workers, std::initializer_list<int> allowed) {
+    const int result = run_in_child([&] {
+        auto pool = JobPool::create({.workers = workers});
+        if (!pool) return 6;
+        const int code = count_calls(tracking, workers != 0 ? &*pool : nullptr, allowed);
+        // The pool cannot end its threads any more.
+        ::syscall(SYS_exit_group, code);
+        return code;
+    });
+    if (result == 77) GTEST_SKIP() << "needs seccomp, and the tracker";
+    EXPECT_EQ(result, 0) << "above 100: the number of a call that was made, and 100; below: see count_calls";
+}
+
+TEST(QuietRing, DeclaredTicksCallNothing) {
+    expect_quiet(Tracking::declared, 0, {SYS_exit_group, SYS_rt_sigreturn});
+}
+
+TEST(QuietRing, WorkersOnlySleepAndWake) {
+    expect_quiet(Tracking::declared, 1, {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+}
+
+TEST(QuietRing, TheKernelsTrackerIsAsked) {
+    expect_quiet(Tracking::kernel, 0, {SYS_exit_group, SYS_rt_sigreturn, SYS_ioctl});
+}
+
+TEST(QuietRing, ProtectedPagesAreOpenedAndClosed) {
+    expect_quiet(Tracking::protect, 0, {SYS_exit_group, SYS_rt_sigreturn, SYS_mprotect});
+}
+
+TEST(QuietRing, ComparingCallsNothing) {
+    expect_quiet(Tracking::compare, 0, {SYS_exit_group, SYS_rt_sigreturn});
+}
+
+}  // namespace
+}  // namespace ouro
