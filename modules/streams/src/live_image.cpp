@@ -59,11 +59,15 @@ Expected<LiveImage> LiveImage::create(const LiveImageOptions& options) noexcept 
     if (status == Status::not_supported) status = image.map_plainly(options);
     if (status != Status::ok) return status;
     image.write_header();
-    image.listing_ = BlockRegistration({.name = options.name,
-                                        .tag = options.tag,
-                                        .base = image.block_.data,
-                                        .reserved_bytes = image.block_.size,
-                                        .committed_bytes = image.block_.size});
+    // A stream is listed already.
+    if (image.stream_.is_open())
+        image.stream_.note_mapped(image.block_.size, image.block_.size);
+    else
+        image.listing_ = BlockRegistration({.name = options.name,
+                                            .tag = options.tag,
+                                            .base = image.block_.data,
+                                            .reserved_bytes = image.block_.size,
+                                            .committed_bytes = image.block_.size});
     return image;
 }
 
@@ -138,15 +142,13 @@ Status LiveImage::map(const LiveImageOptions& options) noexcept {
     if (!bytes) return bytes.status();
     auto object = os::MemoryObject::create(*bytes, "ouro-state");
     if (!object) return object.status();
-    auto plain = os::Reservation::create(
-        {.bytes = *bytes, .alignment = kSegmentAlignment, .address = options.address});
-    if (!plain) return plain.status();
-    auto live = object->map({.bytes = *bytes, .within = plain->block()});
+    const auto place = take_addresses(options, *bytes);
+    if (!place) return place.status();
+    auto live = object->map({.bytes = *bytes, .within = *place});
     if (!live) return live.status();
     auto alias = object->map({.bytes = *bytes});
     if (!alias) return alias.status();
     object_ = *std::move(object);
-    plain_ = *std::move(plain);
     live_mapping_ = *std::move(live);
     alias_mapping_ = *std::move(alias);
     block_ = live_mapping_.block();
@@ -162,15 +164,33 @@ Expected<std::size_t> LiveImage::total_bytes() const noexcept {
     return static_cast<std::size_t>(bytes);
 }
 
+Expected<MemoryBlock> LiveImage::take_addresses(const LiveImageOptions& options, std::size_t bytes) noexcept {
+    if (options.table != nullptr) {
+        if (options.address != nullptr) return Status::bad_argument;
+        auto stream = options.table->open_stream({.name = options.name,
+                                                  .tag = options.tag,
+                                                  .reserve_bytes = bytes,
+                                                  .alignment = kSegmentAlignment});
+        if (!stream) return stream.status();
+        stream_ = *std::move(stream);
+        return stream_.range().sub(0, bytes);
+    }
+    auto plain =
+        os::Reservation::create({.bytes = bytes, .alignment = kSegmentAlignment, .address = options.address});
+    if (!plain) return plain.status();
+    plain_ = *std::move(plain);
+    return plain_.block().sub(0, bytes);
+}
+
+// Where memory has one place only.
 Status LiveImage::map_plainly(const LiveImageOptions& options) noexcept {
     const auto bytes = total_bytes();
     if (!bytes) return bytes.status();
-    auto plain = os::Reservation::create(
-        {.bytes = *bytes, .alignment = kSegmentAlignment, .address = options.address});
-    if (!plain) return plain.status();
-    if (const auto done = plain->commit(0, *bytes); !done) return done.status();
-    plain_ = *std::move(plain);
-    block_ = {plain_.block().data, *bytes};
+    const auto place = take_addresses(options, *bytes);
+    if (!place) return place.status();
+    const auto done = stream_.is_open() ? stream_.grow(*bytes) : plain_.commit(0, *bytes);
+    if (!done) return done.status();
+    block_ = *place;
     alias_ = block_;
     return Status::ok;
 }

@@ -6,7 +6,9 @@
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/os/memory_object.hpp>
 #include <ouro/os/reservation.hpp>
+#include <ouro/streams/memory_table.hpp>
 #include <ouro/streams/segment.hpp>
+#include <ouro/streams/stream.hpp>
 
 #include <array>
 #include <cstddef>
@@ -44,6 +46,8 @@ struct LiveImageOptions {
     std::span<const SegmentOptions> segments;
     // The address wanted, or null for any; address_in_use when it is taken.
     void* address = nullptr;
+    // Instead of addresses of its own, a stream of this table, which outlives the image; null for none.
+    MemoryTable* table = nullptr;
     // What it is called in the table of blocks.
     std::string_view name = "state image";
     Tag tag = {};
@@ -60,7 +64,8 @@ public:
     // Fails with zero_size (no segments, or one without bytes), capacity_exhausted (too many segments),
     // bad_argument (a name that is empty, too long or there twice), bad_alignment (an offset), address_in_use
     // (segments overlap, or the address is taken), size_overflow (more than kMaxBytes), not_supported (a
-    // tracking that this machine has not), and as os::reserve and MemoryObject::create do.
+    // tracking that this machine has not), and as os::reserve, MemoryObject::create and, in a table,
+    // MemoryTable::open_stream do. A table and an address together are a bad_argument.
     [[nodiscard]] static Expected<LiveImage> create(const LiveImageOptions& options) noexcept;
 
     constexpr LiveImage() noexcept = default;
@@ -94,12 +99,15 @@ private:
     Status place_one(const SegmentOptions& options, std::uint64_t& end) noexcept;
     Status choose_tracking() noexcept;
     [[nodiscard]] Expected<std::size_t> total_bytes() const noexcept;
+    [[nodiscard]] Expected<MemoryBlock> take_addresses(const LiveImageOptions& options,
+                                                       std::size_t bytes) noexcept;
     Status map(const LiveImageOptions& options) noexcept;
     Status map_plainly(const LiveImageOptions& options) noexcept;
 
     os::MemoryObject object_;
-    // Outlives the mapping within.
+    // One of them has the addresses, and outlives the mapping within.
     os::Reservation plain_;
+    Stream stream_;
     os::Mapping live_mapping_;
     os::Mapping alias_mapping_;
     MemoryBlock block_;
