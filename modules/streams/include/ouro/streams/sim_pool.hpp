@@ -1,0 +1,312 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/base/handle.hpp>
+#include <ouro/base/offset_ptr.hpp>
+#include <ouro/base/sim_value.hpp>
+#include <ouro/streams/image_heap.hpp>
+#include <ouro/streams/past_reader.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace ouro {
+
+template <class T>
+class SimPool;
+template <class T>
+class SimPoolRef;
+
+// Names an object of a SimPool; see Handle. T need not be known.
+template <class T>
+using SimHandle = Handle<SimPool<T>>;
+
+// Objects named by handles, in an ImageHeap. They do not move: the pool grows by chunks, each as large as all
+// before it. A handle kept too long is noticed, over rollbacks too, as the generations are part of the image.
+// Freed places are used again, the last one first. All zero is an empty pool; release() before what holds it
+// goes.
+//
+//     struct World { SimPool<Creature> creatures; };
+//     auto creatures = heap.bind(world.creatures);
+//     const auto wolf = creatures.create({.health = 20});   // Expected<SimHandle<Creature>>
+//     creatures.edit(*wolf)->health -= 3;
+//     creatures.destroy(*wolf);                             // from now on find(*wolf) is null
+template <class T>
+class SimPool {
+public:
+    using Bound = SimPoolRef<T>;
+    using Name = SimHandle<T>;
+    static constexpr std::uint32_t kFirstChunk = 16;
+    static constexpr std::uint32_t kMaxChunks = 23;
+
+    [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+    [[nodiscard]] bool is_empty() const noexcept { return size_ == 0; }
+
+    // In a past tick, of which this header is too. Fails with stale_handle; out_of_range for bytes that are
+    // no pool.
+    [[nodiscard]] Expected<T> find(const PastReader& past, Name handle) const noexcept {
+        if (handle.index() >= used_) return Status::stale_handle;
+        const Place place = place_of(static_cast<std::uint32_t>(handle.index()));
+        const auto meta = past.load<Meta>(meta_at(place));
+        if (!meta) return meta.status();
+        if (meta->generation != handle.generation() || !is_live(*meta)) return Status::stale_handle;
+        return past.load<T>(item_at(place));
+    }
+    // Calls with each handle and object of a past tick, in the order of places.
+    template <class Visit>
+    Status visit(const PastReader& past, Visit&& visit_object) const noexcept {
+        for (std::uint32_t index = 0; index < used_; ++index) {
+            const auto meta = past.load<Meta>(meta_at(place_of(index)));
+            if (!meta) return meta.status();
+            if (!is_live(*meta)) continue;
+            const auto object = past.load<T>(item_at(place_of(index)));
+            if (!object) return object.status();
+            visit_object(Name(index, meta->generation), *object);
+        }
+        return Status::ok;
+    }
+
+    // Walks all of it: ok, or corrupt_data.
+    [[nodiscard]] Status check(ConstOffsetBase base) const noexcept;
+
+private:
+    friend class SimPoolRef<T>;
+
+    // Odd while an object lives there. Of a free place, the next free one, plus one.
+    struct Meta {
+        std::uint32_t generation;
+        std::uint32_t next_free;
+    };
+    struct Place {
+        std::uint32_t chunk;
+        std::uint32_t within;
+    };
+
+    [[nodiscard]] static bool is_live(const Meta& meta) noexcept { return meta.generation % 2 != 0; }
+    [[nodiscard]] static constexpr std::uint32_t chunk_size(std::uint32_t chunk) noexcept {
+        return kFirstChunk << chunk;
+    }
+    // How many places the chunks before this one have.
+    [[nodiscard]] static constexpr std::uint32_t places_before(std::uint32_t chunk) noexcept {
+        return chunk_size(chunk) - kFirstChunk;
+    }
+    [[nodiscard]] static constexpr Place place_of(std::uint32_t index) noexcept {
+        const auto width = static_cast<std::uint32_t>(std::bit_width(index + kFirstChunk));
+        const std::uint32_t chunk = width - static_cast<std::uint32_t>(std::bit_width(kFirstChunk));
+        return {chunk, index - places_before(chunk)};
+    }
+    // In the image: all the chunk's metas, then its objects.
+    [[nodiscard]] std::uint64_t meta_at(Place place) const noexcept {
+        return chunks_[place.chunk] + std::uint64_t{place.within} * sizeof(Meta);
+    }
+    [[nodiscard]] std::uint64_t item_at(Place place) const noexcept {
+        return chunks_[place.chunk] + std::uint64_t{chunk_size(place.chunk)} * sizeof(Meta) +
+               std::uint64_t{place.within} * sizeof(T);
+    }
+    [[nodiscard]] static constexpr std::uint64_t chunk_bytes(std::uint32_t chunk) noexcept {
+        return std::uint64_t{chunk_size(chunk)} * (sizeof(Meta) + sizeof(T));
+    }
+
+    std::uint32_t size_ = 0;
+    // Places that were ever used, from the first.
+    std::uint32_t used_ = 0;
+    // The first free one of them, plus one.
+    std::uint32_t free_ = 0;
+    // What the generations of new places follow: even, and above all that were before release().
+    std::uint32_t era_ = 0;
+    std::uint32_t chunk_count_ = 0;
+    std::array<std::uint32_t, kMaxChunks> chunks_{};
+};
+
+template <class T>
+inline constexpr bool kIsSimValue<SimPool<T>> = true;
+static_assert(sizeof(SimPool<int>) == 112 && alignof(SimPool<int>) == 4);
+static_assert(std::is_standard_layout_v<SimPool<int>> && SimKey<SimPool<int>>);
+
+template <class T>
+Status SimPool<T>::check(ConstOffsetBase base) const noexcept {
+    if (chunk_count_ > kMaxChunks || used_ > places_before(chunk_count_) || size_ > used_ || era_ % 2 != 0)
+        return Status::corrupt_data;
+    for (std::uint32_t chunk = 0; chunk < kMaxChunks; ++chunk) {
+        const std::uint32_t offset = chunks_[chunk];
+        if ((offset != 0) != (chunk < chunk_count_)) return Status::corrupt_data;
+        if (offset != 0 &&
+            (offset > base.size() || chunk_bytes(chunk) > base.size() - offset || offset % 16 != 0))
+            return Status::corrupt_data;
+    }
+    const auto meta = [&](std::uint32_t index) -> const Meta& {
+        return *reinterpret_cast<const Meta*>(base.start() + meta_at(place_of(index)));
+    };
+    std::uint32_t live = 0;
+    for (std::uint32_t index = 0; index < used_; ++index)
+        live += is_live(meta(index)) ? 1U : 0U;
+    if (live != size_) return Status::corrupt_data;
+    // A list that runs in a circle is longer than there are free places.
+    std::uint32_t free_places = 0;
+    for (std::uint32_t next = free_; next != 0; next = meta(next - 1).next_free) {
+        if (next > used_ || is_live(meta(next - 1)) || ++free_places > used_ - size_)
+            return Status::corrupt_data;
+    }
+    return free_places == used_ - size_ ? Status::ok : Status::corrupt_data;
+}
+
+// The operations of a SimPool in the image; see ImageHeap::bind. Those that fail do so as ImageHeap::allocate
+// does, and leave the pool as it was.
+template <class T>
+class SimPoolRef {
+    static_assert(require_sim_value<T>());
+    static_assert(alignof(T) <= 64, "objects of a pool stand on 64 bytes at most");
+    using Pool = SimPool<T>;
+    using Meta = typename Pool::Meta;
+
+public:
+    using Name = typename Pool::Name;
+
+    struct Object {
+        Name handle;
+        const T& value;
+    };
+
+    // In the order of places. Destroying does not disturb it; what is created meanwhile may be visited or
+    // not.
+    class Iterator {
+    public:
+        Iterator(const SimPoolRef& pool, std::uint32_t index) noexcept : pool_(&pool), index_(index) {}
+
+        [[nodiscard]] Object operator*() const noexcept {
+            return {Name(index_, pool_->meta(index_).generation), pool_->item(index_)};
+        }
+        Iterator& operator++() noexcept {
+            index_ = pool_->next_from(index_ + 1);
+            return *this;
+        }
+        friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.index_ == b.index_; }
+
+    private:
+        const SimPoolRef* pool_;
+        std::uint32_t index_;
+    };
+
+    SimPoolRef(ImageHeap& heap, Pool& stored) noexcept : heap_(&heap), stored_(&stored) {}
+
+    [[nodiscard]] std::uint32_t size() const noexcept { return stored_->size_; }
+    [[nodiscard]] bool is_empty() const noexcept { return stored_->size_ == 0; }
+    [[nodiscard]] Iterator begin() const noexcept { return {*this, next_from(0)}; }
+    [[nodiscard]] Iterator end() const noexcept { return {*this, UINT32_MAX}; }
+
+    // Null when the handle is null or its object is gone.
+    [[nodiscard]] const T* find(Name handle) const noexcept {
+        if (handle.index() >= stored_->used_) return nullptr;
+        const auto index = static_cast<std::uint32_t>(handle.index());
+        const Meta& there = meta(index);
+        return there.generation == handle.generation() && Pool::is_live(there) ? &item(index) : nullptr;
+    }
+    // The object for writing, which is declared; null as above.
+    [[nodiscard]] T* edit(Name handle) noexcept {
+        const T* const found = find(handle);
+        return found == nullptr ? nullptr : &heap_->edit(*found);
+    }
+
+    [[nodiscard]] Expected<Name> create(const T& value = {}) noexcept {
+        if (stored_->free_ != 0) {
+            const std::uint32_t index = stored_->free_ - 1;
+            heap_->edit(item(index)) = value;
+            return begin_life(index, meta(index).generation, meta(index).next_free);
+        }
+        const std::uint32_t index = stored_->used_;
+        if (index == Pool::places_before(stored_->chunk_count_)) [[unlikely]] {
+            if (const Status status = add_chunk(); status != Status::ok) return status;
+        }
+        heap_->edit(item(index)) = value;
+        ++heap_->edit(*stored_).used_;
+        return begin_life(index, stored_->era_, 0);
+    }
+    // ok, or stale_handle.
+    Status destroy(Name handle) noexcept {
+        if (find(handle) == nullptr) return Status::stale_handle;
+        end_life(static_cast<std::uint32_t>(handle.index()));
+        return Status::ok;
+    }
+
+    // Room for so many objects without another allocation. What was allocated before a failure stays.
+    Status reserve(std::uint32_t objects) noexcept {
+        while (Pool::places_before(stored_->chunk_count_) < objects) {
+            if (const Status status = add_chunk(); status != Status::ok) return status;
+        }
+        return Status::ok;
+    }
+    // Destroys all objects and keeps the memory.
+    void clear() noexcept {
+        for (std::uint32_t index = stored_->used_; index-- > 0;)
+            if (Pool::is_live(meta(index))) end_life(index);
+    }
+    // Destroys all objects and gives the memory back. Old handles stay stale.
+    void release() noexcept;
+
+private:
+    [[nodiscard]] std::byte* at(std::uint64_t offset) const noexcept {
+        return heap_->base().start() + offset;
+    }
+    [[nodiscard]] const Meta& meta(std::uint32_t index) const noexcept {
+        return *reinterpret_cast<const Meta*>(at(stored_->meta_at(Pool::place_of(index))));
+    }
+    [[nodiscard]] const T& item(std::uint32_t index) const noexcept {
+        return *reinterpret_cast<const T*>(at(stored_->item_at(Pool::place_of(index))));
+    }
+    [[nodiscard]] std::uint32_t next_from(std::uint32_t index) const noexcept {
+        while (index < stored_->used_ && !Pool::is_live(meta(index)))
+            ++index;
+        return index < stored_->used_ ? index : UINT32_MAX;
+    }
+
+    // Generations wrap around from the last even one to zero.
+    Name begin_life(std::uint32_t index, std::uint32_t generation, std::uint32_t next_free) noexcept {
+        heap_->edit(meta(index)) = {generation + 1, 0};
+        Pool& stored = heap_->edit(*stored_);
+        stored.free_ = next_free;
+        ++stored.size_;
+        return Name(index, generation + 1);
+    }
+    void end_life(std::uint32_t index) noexcept {
+        heap_->edit(meta(index)) = {meta(index).generation + 1, stored_->free_};
+        Pool& stored = heap_->edit(*stored_);
+        stored.free_ = index + 1;
+        --stored.size_;
+    }
+    Status add_chunk() noexcept;
+
+    ImageHeap* heap_;
+    Pool* stored_;
+};
+
+template <class T>
+Status SimPoolRef<T>::add_chunk() noexcept {
+    const std::uint32_t chunk = stored_->chunk_count_;
+    if (chunk == Pool::kMaxChunks) return Status::capacity_exhausted;
+    const std::uint64_t bytes = Pool::chunk_bytes(chunk);
+    if (bytes >= heap_->base().size()) return Status::capacity_exhausted;
+    const auto block =
+        heap_->allocate(static_cast<std::size_t>(bytes), std::max<std::size_t>(alignof(T), 16));
+    if (!block) return block.status();
+    Pool& stored = heap_->edit(*stored_);
+    stored.chunks_[chunk] = heap_->offset_of(block->data);
+    ++stored.chunk_count_;
+    return Status::ok;
+}
+
+template <class T>
+void SimPoolRef<T>::release() noexcept {
+    std::uint32_t era = stored_->era_;
+    for (std::uint32_t index = 0; index < stored_->used_; ++index)
+        era = std::max(era, meta(index).generation + meta(index).generation % 2);
+    for (std::uint32_t chunk = 0; chunk < stored_->chunk_count_; ++chunk)
+        heap_->deallocate({at(stored_->chunks_[chunk]), static_cast<std::size_t>(Pool::chunk_bytes(chunk))});
+    heap_->edit(*stored_) = {};
+    stored_->era_ = era;
+}
+
+}  // namespace ouro
