@@ -9,5 +9,7 @@ void measure_frame_streams(Session& session);
 // The state ring: the end of a tick, and going back.
 void measure_commits(Session& session);
 void measure_rollbacks(Session& session);
+// The heap in the image, and the types that live there.
+void measure_sim_types(Session& session);
 
 }  // namespace ouro::bench

@@ -26,6 +26,12 @@ bool is_zero_page(const std::byte* page) noexcept {
 
 void MarkBarrier::clear(std::byte* address, std::size_t bytes) const noexcept {
     while (bytes != 0) {
+        // Small blocks, most of the time.
+        if (bytes < kStatePageBytes / 4) {
+            declare(address, bytes);
+            std::memset(address, 0, bytes);
+            return;
+        }
         const std::size_t to_page = padding_to(address, kStatePageBytes);
         const std::size_t piece = std::min(bytes, to_page == 0 ? kStatePageBytes : to_page);
         if (piece != kStatePageBytes || !is_zero_page(address)) {
@@ -64,11 +70,14 @@ Expected<ImageHeap> ImageHeap::attach(const StateRing& ring, std::string_view se
     return found;
 }
 
-Expected<MemoryBlock> ImageHeap::allocate(std::size_t size, std::size_t alignment) noexcept {
+Expected<MemoryBlock> ImageHeap::allocate_unclear(std::size_t size, std::size_t alignment) noexcept {
     if (alignment > kMaxAlignment) return Status::bad_alignment;
-    const MarkBarrier barrier(marks_);
-    const auto block = heap().allocate(barrier, size, alignment);
-    if (block) barrier.clear(block->data, block->size);
+    return heap().allocate(MarkBarrier(marks_), size, alignment);
+}
+
+Expected<MemoryBlock> ImageHeap::allocate(std::size_t size, std::size_t alignment) noexcept {
+    const auto block = allocate_unclear(size, alignment);
+    if (block) MarkBarrier(marks_).clear(block->data, block->size);
     return block;
 }
 
@@ -76,13 +85,17 @@ void ImageHeap::deallocate(MemoryBlock block) noexcept {
     heap().deallocate(MarkBarrier(marks_), block);
 }
 
+Expected<MemoryBlock> ImageHeap::reallocate_unclear(MemoryBlock block, std::size_t new_size,
+                                                    std::size_t alignment) noexcept {
+    if (alignment > kMaxAlignment) return Status::bad_alignment;
+    return heap().reallocate(MarkBarrier(marks_), block, new_size, alignment);
+}
+
 Expected<MemoryBlock> ImageHeap::reallocate(MemoryBlock block, std::size_t new_size,
                                             std::size_t alignment) noexcept {
-    if (block.is_null()) return allocate(new_size, alignment);
-    if (alignment > kMaxAlignment) return Status::bad_alignment;
-    const MarkBarrier barrier(marks_);
-    const auto moved = heap().reallocate(barrier, block, new_size, alignment);
-    if (moved && moved->size > block.size) barrier.clear(moved->data + block.size, moved->size - block.size);
+    const auto moved = reallocate_unclear(block, new_size, alignment);
+    if (moved && moved->size > block.size)
+        MarkBarrier(marks_).clear(moved->data + block.size, moved->size - block.size);
     return moved;
 }
 

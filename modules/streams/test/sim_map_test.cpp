@@ -19,8 +19,6 @@ struct Cell {
     std::int32_t x;
     std::int32_t y;
     std::uint32_t layer;
-
-    friend bool operator==(const Cell&, const Cell&) = default;
 };
 
 // Entries with padding at their ends, keys of more than a word, and keys that are texts.
@@ -264,7 +262,8 @@ class MapSubject {
 public:
     using Model = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
 
-    explicit MapSubject(ImageHeap& heap) : world_(heap.make_root<World>("world").value_or(OffsetPtr<World>())) {}
+    explicit MapSubject(ImageHeap& heap)
+        : world_(heap.make_root<World>("world").value_or(OffsetPtr<World>())) {}
 
     void step(ImageHeap& heap, Model& model, Random& random) {
         auto map = heap.bind(heap.get(world_).counts);

@@ -229,12 +229,14 @@ public:
         std::string label;
     };
 
-    explicit VecSubject(ImageHeap& heap) : chest_(heap.make_root<Chest>("chest").value_or(OffsetPtr<Chest>())) {}
+    explicit VecSubject(ImageHeap& heap)
+        : chest_(heap.make_root<Chest>("chest").value_or(OffsetPtr<Chest>())) {}
 
     void step(ImageHeap& heap, Model& model, Random& random) {
         auto vec = heap.bind(heap.get(chest_).items);
         auto& items = model.items;
         const std::uint32_t at = random.below(static_cast<std::uint32_t>(items.size()) + 1);
+        const auto place = items.begin() + static_cast<std::ptrdiff_t>(at);
         const Item value{random.below(1000), 1.0F, random.below(1000)};
         switch (random.below(12)) {
             case 0:
@@ -243,11 +245,11 @@ public:
                 items.push_back(value);
                 return expect_ok(vec.push_back(value));
             case 3:
-                items.insert(items.begin() + at, value);
+                items.insert(place, value);
                 return expect_ok(vec.insert(at, value));
             case 4:
                 if (at == items.size()) return;
-                items.erase(items.begin() + at);
+                items.erase(place);
                 return vec.erase(at);
             case 5:
                 if (at == items.size()) return;
@@ -265,7 +267,7 @@ public:
             case 8:
                 return change_label(heap, model, random);
             case 9: {
-                const std::vector<Item> part(items.begin(), items.begin() + std::min(at, 20U));
+                const std::vector<Item> part(items.begin(), items.begin() + std::min<std::ptrdiff_t>(at, 20));
                 items.insert(items.end(), part.begin(), part.end());
                 return expect_ok(vec.append(vec.all().first(part.size())));
             }

@@ -161,12 +161,20 @@ private:
         barrier.declare(&word, sizeof(word));
         word = value;
     }
+    // A record is declared once, whatever of it is stored.
     template <WriteBarrier Barrier>
-    OURO_LOOKS_INTO_FREE_MEMORY void store(Barrier barrier, std::uint32_t unit, std::size_t word,
+    void declare_record(Barrier barrier, std::uint32_t record) noexcept {
+        barrier.declare(at(record), kUnit);
+    }
+    OURO_LOOKS_INTO_FREE_MEMORY void store(std::uint32_t unit, std::size_t word,
                                            std::uint32_t value) noexcept {
         const annotate::QuietScope quiet;
-        barrier.declare(at(unit) + word, sizeof(value));
         std::memcpy(at(unit) + word, &value, sizeof(value));
+    }
+    template <WriteBarrier Barrier>
+    void store(Barrier barrier, std::uint32_t unit, std::size_t word, std::uint32_t value) noexcept {
+        barrier.declare(at(unit) + word, sizeof(value));
+        store(unit, word, value);
     }
     template <WriteBarrier Barrier>
     void mark(Barrier barrier, std::uint32_t unit) noexcept {
@@ -205,7 +213,8 @@ private:
         return true;
     }
 
-    // Lists of records; which of them are empty is noted by list and summed up by level.
+    // Lists of records; which of them are empty is noted by list and summed up by level. Who pushes or
+    // relists a record has declared it.
     template <WriteBarrier Barrier>
     void note_filled(Barrier barrier, std::uint32_t list) noexcept;
     template <WriteBarrier Barrier>

@@ -85,6 +85,12 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
                                                    std::size_t alignment = kUnit) noexcept;
 
+    // The same with whatever lies in the new memory: for those who write it before they read it. Nothing is
+    // declared but what the heap itself writes.
+    [[nodiscard]] Expected<MemoryBlock> allocate_unclear(std::size_t size, std::size_t alignment) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> reallocate_unclear(MemoryBlock block, std::size_t new_size,
+                                                           std::size_t alignment) noexcept;
+
     // One value, all zero. Fails as allocate does.
     template <class T>
     [[nodiscard]] Expected<OffsetPtr<T>> make() noexcept {

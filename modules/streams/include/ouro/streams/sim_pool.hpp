@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace ouro {
@@ -50,22 +51,18 @@ public:
     // no pool.
     [[nodiscard]] Expected<T> find(const PastReader& past, Name handle) const noexcept {
         if (handle.index() >= used_) return Status::stale_handle;
-        const Place place = place_of(static_cast<std::uint32_t>(handle.index()));
-        const auto meta = past.load<Meta>(meta_at(place));
-        if (!meta) return meta.status();
-        if (meta->generation != handle.generation() || !is_live(*meta)) return Status::stale_handle;
-        return past.load<T>(item_at(place));
+        const auto slot = past.load<Slot>(offset_of(static_cast<std::uint32_t>(handle.index())));
+        if (!slot) return slot.status();
+        if (slot->generation != handle.generation() || !slot->is_live()) return Status::stale_handle;
+        return slot->item;
     }
     // Calls with each handle and object of a past tick, in the order of places.
     template <class Visit>
     Status visit(const PastReader& past, Visit&& visit_object) const noexcept {
         for (std::uint32_t index = 0; index < used_; ++index) {
-            const auto meta = past.load<Meta>(meta_at(place_of(index)));
-            if (!meta) return meta.status();
-            if (!is_live(*meta)) continue;
-            const auto object = past.load<T>(item_at(place_of(index)));
-            if (!object) return object.status();
-            visit_object(Name(index, meta->generation), *object);
+            const auto slot = past.load<Slot>(offset_of(index));
+            if (!slot) return slot.status();
+            if (slot->is_live()) visit_object(Name(index, slot->generation), slot->item);
         }
         return Status::ok;
     }
@@ -76,17 +73,16 @@ public:
 private:
     friend class SimPoolRef<T>;
 
-    // Odd while an object lives there. Of a free place, the next free one, plus one.
-    struct Meta {
+    struct Slot {
+        // Odd while an object lives there.
         std::uint32_t generation;
+        // Of a free place, the next free one, plus one.
         std::uint32_t next_free;
-    };
-    struct Place {
-        std::uint32_t chunk;
-        std::uint32_t within;
+        T item;
+
+        [[nodiscard]] bool is_live() const noexcept { return generation % 2 != 0; }
     };
 
-    [[nodiscard]] static bool is_live(const Meta& meta) noexcept { return meta.generation % 2 != 0; }
     [[nodiscard]] static constexpr std::uint32_t chunk_size(std::uint32_t chunk) noexcept {
         return kFirstChunk << chunk;
     }
@@ -94,21 +90,14 @@ private:
     [[nodiscard]] static constexpr std::uint32_t places_before(std::uint32_t chunk) noexcept {
         return chunk_size(chunk) - kFirstChunk;
     }
-    [[nodiscard]] static constexpr Place place_of(std::uint32_t index) noexcept {
+    [[nodiscard]] static constexpr std::uint64_t chunk_bytes(std::uint32_t chunk) noexcept {
+        return std::uint64_t{chunk_size(chunk)} * sizeof(Slot);
+    }
+    // Where a place is in the image. Requires: index < used_.
+    [[nodiscard]] std::uint64_t offset_of(std::uint32_t index) const noexcept {
         const auto width = static_cast<std::uint32_t>(std::bit_width(index + kFirstChunk));
         const std::uint32_t chunk = width - static_cast<std::uint32_t>(std::bit_width(kFirstChunk));
-        return {chunk, index - places_before(chunk)};
-    }
-    // In the image: all the chunk's metas, then its objects.
-    [[nodiscard]] std::uint64_t meta_at(Place place) const noexcept {
-        return chunks_[place.chunk] + std::uint64_t{place.within} * sizeof(Meta);
-    }
-    [[nodiscard]] std::uint64_t item_at(Place place) const noexcept {
-        return chunks_[place.chunk] + std::uint64_t{chunk_size(place.chunk)} * sizeof(Meta) +
-               std::uint64_t{place.within} * sizeof(T);
-    }
-    [[nodiscard]] static constexpr std::uint64_t chunk_bytes(std::uint32_t chunk) noexcept {
-        return std::uint64_t{chunk_size(chunk)} * (sizeof(Meta) + sizeof(T));
+        return chunks_[chunk] + std::uint64_t{index - places_before(chunk)} * sizeof(Slot);
     }
 
     std::uint32_t size_ = 0;
@@ -134,21 +123,21 @@ Status SimPool<T>::check(ConstOffsetBase base) const noexcept {
     for (std::uint32_t chunk = 0; chunk < kMaxChunks; ++chunk) {
         const std::uint32_t offset = chunks_[chunk];
         if ((offset != 0) != (chunk < chunk_count_)) return Status::corrupt_data;
-        if (offset != 0 &&
-            (offset > base.size() || chunk_bytes(chunk) > base.size() - offset || offset % 16 != 0))
+        if (offset != 0 && (offset > base.size() || chunk_bytes(chunk) > base.size() - offset ||
+                            offset % alignof(Slot) != 0))
             return Status::corrupt_data;
     }
-    const auto meta = [&](std::uint32_t index) -> const Meta& {
-        return *reinterpret_cast<const Meta*>(base.start() + meta_at(place_of(index)));
+    const auto slot = [&](std::uint32_t index) -> const Slot& {
+        return *reinterpret_cast<const Slot*>(base.start() + offset_of(index));
     };
     std::uint32_t live = 0;
     for (std::uint32_t index = 0; index < used_; ++index)
-        live += is_live(meta(index)) ? 1U : 0U;
+        live += slot(index).is_live() ? 1U : 0U;
     if (live != size_) return Status::corrupt_data;
     // A list that runs in a circle is longer than there are free places.
     std::uint32_t free_places = 0;
-    for (std::uint32_t next = free_; next != 0; next = meta(next - 1).next_free) {
-        if (next > used_ || is_live(meta(next - 1)) || ++free_places > used_ - size_)
+    for (std::uint32_t next = free_; next != 0; next = slot(next - 1).next_free) {
+        if (next > used_ || slot(next - 1).is_live() || ++free_places > used_ - size_)
             return Status::corrupt_data;
     }
     return free_places == used_ - size_ ? Status::ok : Status::corrupt_data;
@@ -161,7 +150,7 @@ class SimPoolRef {
     static_assert(require_sim_value<T>());
     static_assert(alignof(T) <= 64, "objects of a pool stand on 64 bytes at most");
     using Pool = SimPool<T>;
-    using Meta = typename Pool::Meta;
+    using Slot = typename Pool::Slot;
 
 public:
     using Name = typename Pool::Name;
@@ -178,7 +167,8 @@ public:
         Iterator(const SimPoolRef& pool, std::uint32_t index) noexcept : pool_(&pool), index_(index) {}
 
         [[nodiscard]] Object operator*() const noexcept {
-            return {Name(index_, pool_->meta(index_).generation), pool_->item(index_)};
+            const Slot& slot = pool_->slot(index_);
+            return {Name(index_, slot.generation), slot.item};
         }
         Iterator& operator++() noexcept {
             index_ = pool_->next_from(index_ + 1);
@@ -202,8 +192,8 @@ public:
     [[nodiscard]] const T* find(Name handle) const noexcept {
         if (handle.index() >= stored_->used_) return nullptr;
         const auto index = static_cast<std::uint32_t>(handle.index());
-        const Meta& there = meta(index);
-        return there.generation == handle.generation() && Pool::is_live(there) ? &item(index) : nullptr;
+        const Slot& there = slot(index);
+        return there.generation == handle.generation() && there.is_live() ? &there.item : nullptr;
     }
     // The object for writing, which is declared; null as above.
     [[nodiscard]] T* edit(Name handle) noexcept {
@@ -214,16 +204,14 @@ public:
     [[nodiscard]] Expected<Name> create(const T& value = {}) noexcept {
         if (stored_->free_ != 0) {
             const std::uint32_t index = stored_->free_ - 1;
-            heap_->edit(item(index)) = value;
-            return begin_life(index, meta(index).generation, meta(index).next_free);
+            return begin_life(index, slot(index).generation, slot(index).next_free, value);
         }
         const std::uint32_t index = stored_->used_;
         if (index == Pool::places_before(stored_->chunk_count_)) [[unlikely]] {
             if (const Status status = add_chunk(); status != Status::ok) return status;
         }
-        heap_->edit(item(index)) = value;
         ++heap_->edit(*stored_).used_;
-        return begin_life(index, stored_->era_, 0);
+        return begin_life(index, stored_->era_, 0, value);
     }
     // ok, or stale_handle.
     Status destroy(Name handle) noexcept {
@@ -242,7 +230,7 @@ public:
     // Destroys all objects and keeps the memory.
     void clear() noexcept {
         for (std::uint32_t index = stored_->used_; index-- > 0;)
-            if (Pool::is_live(meta(index))) end_life(index);
+            if (slot(index).is_live()) end_life(index);
     }
     // Destroys all objects and gives the memory back. Old handles stay stale.
     void release() noexcept;
@@ -251,28 +239,35 @@ private:
     [[nodiscard]] std::byte* at(std::uint64_t offset) const noexcept {
         return heap_->base().start() + offset;
     }
-    [[nodiscard]] const Meta& meta(std::uint32_t index) const noexcept {
-        return *reinterpret_cast<const Meta*>(at(stored_->meta_at(Pool::place_of(index))));
-    }
-    [[nodiscard]] const T& item(std::uint32_t index) const noexcept {
-        return *reinterpret_cast<const T*>(at(stored_->item_at(Pool::place_of(index))));
+    [[nodiscard]] const Slot& slot(std::uint32_t index) const noexcept {
+        return *reinterpret_cast<const Slot*>(at(stored_->offset_of(index)));
     }
     [[nodiscard]] std::uint32_t next_from(std::uint32_t index) const noexcept {
-        while (index < stored_->used_ && !Pool::is_live(meta(index)))
+        while (index < stored_->used_ && !slot(index).is_live())
             ++index;
         return index < stored_->used_ ? index : UINT32_MAX;
     }
 
     // Generations wrap around from the last even one to zero.
-    Name begin_life(std::uint32_t index, std::uint32_t generation, std::uint32_t next_free) noexcept {
-        heap_->edit(meta(index)) = {generation + 1, 0};
+    Name begin_life(std::uint32_t index, std::uint32_t generation, std::uint32_t next_free,
+                    const T& value) noexcept {
+        Slot& place = heap_->edit(slot(index));
+        // What lies between the numbers and the object, and behind it, is nobody's.
+        if constexpr (sizeof(Slot) != 2 * sizeof(std::uint32_t) + sizeof(T))
+            std::memset(static_cast<void*>(&place), 0, sizeof(Slot));
+        place.generation = generation + 1;
+        place.next_free = 0;
+        place.item = value;
         Pool& stored = heap_->edit(*stored_);
         stored.free_ = next_free;
         ++stored.size_;
         return Name(index, generation + 1);
     }
     void end_life(std::uint32_t index) noexcept {
-        heap_->edit(meta(index)) = {meta(index).generation + 1, stored_->free_};
+        Slot& place = const_cast<Slot&>(slot(index));
+        heap_->mark(&place, offsetof(Slot, item));
+        ++place.generation;
+        place.next_free = stored_->free_;
         Pool& stored = heap_->edit(*stored_);
         stored.free_ = index + 1;
         --stored.size_;
@@ -289,8 +284,7 @@ Status SimPoolRef<T>::add_chunk() noexcept {
     if (chunk == Pool::kMaxChunks) return Status::capacity_exhausted;
     const std::uint64_t bytes = Pool::chunk_bytes(chunk);
     if (bytes >= heap_->base().size()) return Status::capacity_exhausted;
-    const auto block =
-        heap_->allocate(static_cast<std::size_t>(bytes), std::max<std::size_t>(alignof(T), 16));
+    const auto block = heap_->allocate_unclear(static_cast<std::size_t>(bytes), alignof(Slot));
     if (!block) return block.status();
     Pool& stored = heap_->edit(*stored_);
     stored.chunks_[chunk] = heap_->offset_of(block->data);
@@ -302,7 +296,7 @@ template <class T>
 void SimPoolRef<T>::release() noexcept {
     std::uint32_t era = stored_->era_;
     for (std::uint32_t index = 0; index < stored_->used_; ++index)
-        era = std::max(era, meta(index).generation + meta(index).generation % 2);
+        era = std::max(era, slot(index).generation + slot(index).generation % 2);
     for (std::uint32_t chunk = 0; chunk < stored_->chunk_count_; ++chunk)
         heap_->deallocate({at(stored_->chunks_[chunk]), static_cast<std::size_t>(Pool::chunk_bytes(chunk))});
     heap_->edit(*stored_) = {};

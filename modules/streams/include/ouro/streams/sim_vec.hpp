@@ -173,7 +173,7 @@ template <class T>
 Status SimVecRef<T>::set_capacity(std::uint64_t count) noexcept {
     const std::uint64_t bytes = count * sizeof(T);
     if (bytes >= heap_->base().size()) return Status::capacity_exhausted;
-    const auto moved = heap_->reallocate(block(), static_cast<std::size_t>(bytes), alignof(T));
+    const auto moved = heap_->reallocate_unclear(block(), static_cast<std::size_t>(bytes), alignof(T));
     if (!moved) return moved.status();
     // All of what was given: the rest of the last unit may hold another element.
     SimVec<T>& stored = heap_->edit(*stored_);

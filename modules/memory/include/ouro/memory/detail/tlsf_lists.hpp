@@ -42,8 +42,8 @@ template <WriteBarrier Barrier>
 [[gnu::always_inline]] inline void TlsfHeap::push(Barrier barrier, std::uint32_t list,
                                                   std::uint32_t record) noexcept {
     std::uint32_t& head = head_of(list);
-    store(barrier, record, kNext, head);
-    store(barrier, record, kPrevious, 0);
+    store(record, kNext, head);
+    store(record, kPrevious, 0);
     if (head != 0) {
         store(barrier, head, kPrevious, record);
     } else {
@@ -84,10 +84,11 @@ template <WriteBarrier Barrier>
 void TlsfHeap::release_record(Barrier barrier, std::uint32_t record) noexcept {
     if (!is_tabled(record)) [[unlikely]]
         return;
-    store(barrier, record, kNext, free_record_);
-    store(barrier, record, kPrevious, 0);
-    store(barrier, record, kUnits, 0);
-    store(barrier, record, kStart, 0);
+    declare_record(barrier, record);
+    store(record, kNext, free_record_);
+    store(record, kPrevious, 0);
+    store(record, kUnits, 0);
+    store(record, kStart, 0);
     free_record_ = record;
 }
 
@@ -137,8 +138,9 @@ void TlsfHeap::insert(Barrier barrier, std::uint32_t unit, std::uint32_t units) 
     mark(barrier, last);
     tag_first(barrier, unit, record);
     tag_last(barrier, last, record);
-    store(barrier, record, kUnits, units);
-    store(barrier, record, kStart, unit);
+    declare_record(barrier, record);
+    store(record, kUnits, units);
+    store(record, kStart, unit);
     push(barrier, list_of(unit, units), record);
     taken_units_ -= units;
 }
@@ -175,8 +177,9 @@ template <WriteBarrier Barrier>
     mark(barrier, start);
     untag_first(barrier, unit, record);
     tag_first(barrier, start, record);
-    store(barrier, record, kUnits, rest);
-    store(barrier, record, kStart, start);
+    declare_record(barrier, record);
+    store(record, kUnits, rest);
+    store(record, kStart, start);
     relist(barrier, record, list_of(unit, have), list_of(start, rest));
 }
 
@@ -201,7 +204,8 @@ template <WriteBarrier Barrier>
     const std::uint32_t last = start + all - 1;
     mark(barrier, last);
     tag_last(barrier, last, record);
-    store(barrier, record, kUnits, all);
+    declare_record(barrier, record);
+    store(record, kUnits, all);
     relist(barrier, record, list_of(start, before), list_of(start, all));
 }
 
@@ -220,8 +224,9 @@ template <WriteBarrier Barrier>
     if (more != 1) unmark(barrier, behind);
     untag_first(barrier, behind, record);
     tag_first(barrier, unit, record);
-    store(barrier, record, kStart, unit);
-    store(barrier, record, kUnits, units + more);
+    declare_record(barrier, record);
+    store(record, kStart, unit);
+    store(record, kUnits, units + more);
     taken_units_ -= units;
     relist(barrier, record, list_of(behind, more), list_of(unit, units + more));
 }

@@ -28,12 +28,20 @@ public:
         using difference_type = std::ptrdiff_t;
 
         Iterator() noexcept = default;
-        Iterator(const SimTableRef& table, std::uint32_t number) noexcept : table_(&table), number_(number) {}
+        Iterator(const SimTableRef& table, std::uint32_t number) noexcept
+            : stored_(table.stored_), number_(number) {
+            if (stored_->slot_count_ == 0) return;
+            live_ = table.live().data();
+            entries_ = table.entries();
+        }
 
-        [[nodiscard]] const Entry& operator*() const noexcept { return table_->entry(number_); }
-        [[nodiscard]] const Entry* operator->() const noexcept { return &table_->entry(number_); }
+        [[nodiscard]] const Entry& operator*() const noexcept { return entries_[number_]; }
+        [[nodiscard]] const Entry* operator->() const noexcept { return entries_ + number_; }
+        // Holes are few: a table with many is rebuilt.
         Iterator& operator++() noexcept {
-            number_ = table_->next_from(number_ + 1);
+            do {
+                ++number_;
+            } while (number_ < stored_->used_ && (live_[number_ / 64] >> (number_ % 64) & 1) == 0);
             return *this;
         }
         Iterator operator++(int) noexcept {
@@ -48,10 +56,12 @@ public:
 
     private:
         [[nodiscard]] bool is_at_end() const noexcept {
-            return table_ == nullptr || number_ >= table_->stored_->used_;
+            return stored_ == nullptr || number_ >= stored_->used_;
         }
 
-        const SimTableRef* table_ = nullptr;
+        const Table* stored_ = nullptr;
+        const std::uint64_t* live_ = nullptr;
+        const Entry* entries_ = nullptr;
         std::uint32_t number_ = 0;
     };
 
@@ -144,7 +154,10 @@ Expected<std::uint32_t> SimTableRef<Key, Entry>::add(const Key& key) noexcept {
     const std::uint32_t number = stored_->used_;
     put_slot(sim_hash(key), number);
     set_live(number, true);
-    heap_->edit(entries()[number].key) = key;
+    Entry& entry = heap_->edit(entries()[number]);
+    // What lies between the fields is not the last one's.
+    if constexpr (!SimValue<Entry>) std::memset(static_cast<void*>(&entry), 0, sizeof(Entry));
+    entry.key = key;
     Table& stored = heap_->edit(*stored_);
     ++stored.used_;
     ++stored.size_;
@@ -237,13 +250,14 @@ template <class Key, class Entry>
 Status SimTableRef<Key, Entry>::move_to(std::uint32_t slot_count) noexcept {
     const std::uint64_t bytes = Layout::bytes_of(slot_count);
     if (bytes >= heap_->base().size()) return Status::capacity_exhausted;
-    const auto fresh = heap_->allocate(static_cast<std::size_t>(bytes), alignof(Entry));
+    const auto fresh = heap_->allocate_unclear(static_cast<std::size_t>(bytes), alignof(Entry));
     if (!fresh) return fresh.status();
     const MemoryBlock old = stored_->slot_count_ == 0 ? MemoryBlock{} : memory();
     if (!old.is_null()) pack(reinterpret_cast<Entry*>(fresh->data + Layout::entries_at(slot_count)));
     Table& stored = heap_->edit(*stored_);
     stored.block_ = OffsetPtr<std::byte>::from_offset(heap_->offset_of(fresh->data));
     stored.slot_count_ = slot_count;
+    clear_index();
     index_packed();
     heap_->deallocate(old);
     return Status::ok;
