@@ -119,7 +119,7 @@ TEST(Golden, TheImageOfSimulationTypesAfterManyCalls) {
     EXPECT_GT(script.world().refused, 0U);
     EXPECT_GT(script.world().creatures.size(), 100U);
     EXPECT_EQ(rig.heap().check(), Status::ok);
-    EXPECT_EQ(hash, 0xe1497dfe91c72132U);
+    EXPECT_EQ(hash, 0x2b39f2780ed8bbb4U);
 }
 
 }  // namespace

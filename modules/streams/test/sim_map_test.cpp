@@ -327,10 +327,10 @@ private:
 TEST(SimMapModel, IsAsTheStandardOneAtEveryTick) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig;
+        SimRig rig(std::uint64_t{256} << 10);
         ASSERT_TRUE(rig.is_ready());
         MapSubject subject(rig.heap());
-        SimCampaign<MapSubject>(rig, subject, seed).run(20'000);
+        SimCampaign<MapSubject>(rig, subject, seed).run(12'000);
         if (HasFailure()) return;
     }
 }

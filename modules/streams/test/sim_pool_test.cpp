@@ -252,10 +252,10 @@ private:
 TEST(SimPoolModel, IsAsTheStandardOneAtEveryTick) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig;
+        SimRig rig(std::uint64_t{256} << 10);
         ASSERT_TRUE(rig.is_ready());
         PoolSubject subject(rig.heap());
-        SimCampaign<PoolSubject>(rig, subject, seed).run(20'000);
+        SimCampaign<PoolSubject>(rig, subject, seed).run(12'000);
         if (HasFailure()) return;
     }
 }

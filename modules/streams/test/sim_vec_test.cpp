@@ -267,7 +267,8 @@ public:
             case 8:
                 return change_label(heap, model, random);
             case 9: {
-                const std::vector<Item> part(items.begin(), items.begin() + std::min<std::ptrdiff_t>(at, 20));
+                const std::vector<Item> part(items.begin(),
+                                             items.begin() + static_cast<std::ptrdiff_t>(std::min(at, 20U)));
                 items.insert(items.end(), part.begin(), part.end());
                 return expect_ok(vec.append(vec.all().first(part.size())));
             }
@@ -324,10 +325,10 @@ private:
 TEST(SimVecModel, IsAsTheStandardOneAtEveryTick) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig;
+        SimRig rig(std::uint64_t{256} << 10);
         ASSERT_TRUE(rig.is_ready());
         VecSubject subject(rig.heap());
-        SimCampaign<VecSubject>(rig, subject, seed).run(15'000);
+        SimCampaign<VecSubject>(rig, subject, seed).run(12'000);
         if (HasFailure()) return;
     }
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -50,8 +49,9 @@ public:
     // In a past tick, of which this header is too. Fails with stale_handle; out_of_range for bytes that are
     // no pool.
     [[nodiscard]] Expected<T> find(const PastReader& past, Name handle) const noexcept {
-        if (handle.index() >= used_) return Status::stale_handle;
-        const auto slot = past.load<Slot>(offset_of(static_cast<std::uint32_t>(handle.index())));
+        const auto place = static_cast<std::uint32_t>(handle.index());
+        if (!was_used(place)) return Status::stale_handle;
+        const auto slot = past.load<Slot>(offset_of(place));
         if (!slot) return slot.status();
         if (slot->generation != handle.generation() || !slot->is_live()) return Status::stale_handle;
         return slot->item;
@@ -59,10 +59,10 @@ public:
     // Calls with each handle and object of a past tick, in the order of places.
     template <class Visit>
     Status visit(const PastReader& past, Visit&& visit_object) const noexcept {
-        for (std::uint32_t index = 0; index < used_; ++index) {
-            const auto slot = past.load<Slot>(offset_of(index));
+        for (std::uint32_t place = 0; place != next_; place = behind(place)) {
+            const auto slot = past.load<Slot>(offset_of(place));
             if (!slot) return slot.status();
-            if (slot->is_live()) visit_object(Name(index, slot->generation), slot->item);
+            if (slot->is_live()) visit_object(Name(place, slot->generation), slot->item);
         }
         return Status::ok;
     }
@@ -76,7 +76,7 @@ private:
     struct Slot {
         // Odd while an object lives there.
         std::uint32_t generation;
-        // Of a free place, the next free one, plus one.
+        // Of a free one, the place of the next free one, plus one.
         std::uint32_t next_free;
         T item;
 
@@ -93,17 +93,36 @@ private:
     [[nodiscard]] static constexpr std::uint64_t chunk_bytes(std::uint32_t chunk) noexcept {
         return std::uint64_t{chunk_size(chunk)} * sizeof(Slot);
     }
-    // Where a place is in the image. Requires: index < used_.
-    [[nodiscard]] std::uint64_t offset_of(std::uint32_t index) const noexcept {
-        const auto width = static_cast<std::uint32_t>(std::bit_width(index + kFirstChunk));
-        const std::uint32_t chunk = width - static_cast<std::uint32_t>(std::bit_width(kFirstChunk));
-        return chunks_[chunk] + std::uint64_t{index - places_before(chunk)} * sizeof(Slot);
+    // A place is the number of its chunk and, in the lower bits, its number there: it is found without
+    // looking for the chunk.
+    static constexpr std::uint32_t kPlaceBits = 27;
+    static_assert(chunk_size(kMaxChunks) == std::uint32_t{1} << kPlaceBits);
+    [[nodiscard]] static constexpr std::uint32_t chunk_of(std::uint32_t place) noexcept {
+        return place >> kPlaceBits;
+    }
+    [[nodiscard]] static constexpr std::uint32_t within_of(std::uint32_t place) noexcept {
+        return place & ((std::uint32_t{1} << kPlaceBits) - 1);
+    }
+    [[nodiscard]] static constexpr std::uint32_t behind(std::uint32_t place) noexcept {
+        const std::uint32_t chunk = chunk_of(place);
+        return within_of(place) + 1 == chunk_size(chunk) ? (chunk + 1) << kPlaceBits : place + 1;
+    }
+    // For handles that may be of anything.
+    [[nodiscard]] bool was_used(std::uint32_t place) const noexcept {
+        return place < next_ && within_of(place) < chunk_size(chunk_of(place));
+    }
+    [[nodiscard]] std::uint32_t used() const noexcept {
+        return places_before(chunk_of(next_)) + within_of(next_);
+    }
+    // Where it is in the image. Requires: the place was used.
+    [[nodiscard]] std::uint64_t offset_of(std::uint32_t place) const noexcept {
+        return chunks_[chunk_of(place)] + std::uint64_t{within_of(place)} * sizeof(Slot);
     }
 
     std::uint32_t size_ = 0;
-    // Places that were ever used, from the first.
-    std::uint32_t used_ = 0;
-    // The first free one of them, plus one.
+    // The first place that was never used. Those before it were.
+    std::uint32_t next_ = 0;
+    // The first of them that is free, plus one.
     std::uint32_t free_ = 0;
     // What the generations of new places follow: even, and above all that were before release().
     std::uint32_t era_ = 0;
@@ -118,29 +137,31 @@ static_assert(std::is_standard_layout_v<SimPool<int>> && SimKey<SimPool<int>>);
 
 template <class T>
 Status SimPool<T>::check(ConstOffsetBase base) const noexcept {
-    if (chunk_count_ > kMaxChunks || used_ > places_before(chunk_count_) || size_ > used_ || era_ % 2 != 0)
+    if (chunk_count_ > kMaxChunks || chunk_of(next_) > chunk_count_ || era_ % 2 != 0 ||
+        within_of(next_) >= chunk_size(chunk_of(next_)) ||
+        (chunk_of(next_) == chunk_count_ && within_of(next_) != 0))
         return Status::corrupt_data;
     for (std::uint32_t chunk = 0; chunk < kMaxChunks; ++chunk) {
         const std::uint32_t offset = chunks_[chunk];
         if ((offset != 0) != (chunk < chunk_count_)) return Status::corrupt_data;
-        if (offset != 0 && (offset > base.size() || chunk_bytes(chunk) > base.size() - offset ||
-                            offset % alignof(Slot) != 0))
+        if (offset > base.size() || offset % alignof(Slot) != 0 ||
+            (offset != 0 && chunk_bytes(chunk) > base.size() - offset))
             return Status::corrupt_data;
     }
-    const auto slot = [&](std::uint32_t index) -> const Slot& {
-        return *reinterpret_cast<const Slot*>(base.start() + offset_of(index));
+    const auto slot = [&](std::uint32_t place) -> const Slot& {
+        return *reinterpret_cast<const Slot*>(base.start() + offset_of(place));
     };
     std::uint32_t live = 0;
-    for (std::uint32_t index = 0; index < used_; ++index)
-        live += slot(index).is_live() ? 1U : 0U;
+    for (std::uint32_t place = 0; place != next_; place = behind(place))
+        live += slot(place).is_live() ? 1U : 0U;
     if (live != size_) return Status::corrupt_data;
     // A list that runs in a circle is longer than there are free places.
     std::uint32_t free_places = 0;
     for (std::uint32_t next = free_; next != 0; next = slot(next - 1).next_free) {
-        if (next > used_ || slot(next - 1).is_live() || ++free_places > used_ - size_)
+        if (!was_used(next - 1) || slot(next - 1).is_live() || ++free_places > used() - size_)
             return Status::corrupt_data;
     }
-    return free_places == used_ - size_ ? Status::ok : Status::corrupt_data;
+    return free_places == used() - size_ ? Status::ok : Status::corrupt_data;
 }
 
 // The operations of a SimPool in the image; see ImageHeap::bind. Those that fail do so as ImageHeap::allocate
@@ -164,35 +185,35 @@ public:
     // not.
     class Iterator {
     public:
-        Iterator(const SimPoolRef& pool, std::uint32_t index) noexcept : pool_(&pool), index_(index) {}
+        Iterator(const SimPoolRef& pool, std::uint32_t place) noexcept : pool_(&pool), place_(place) {}
 
         [[nodiscard]] Object operator*() const noexcept {
-            const Slot& slot = pool_->slot(index_);
-            return {Name(index_, slot.generation), slot.item};
+            const Slot& slot = pool_->slot(place_);
+            return {Name(place_, slot.generation), slot.item};
         }
         Iterator& operator++() noexcept {
-            index_ = pool_->next_from(index_ + 1);
+            place_ = pool_->live_from(Pool::behind(place_));
             return *this;
         }
-        friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.index_ == b.index_; }
+        friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.place_ == b.place_; }
 
     private:
         const SimPoolRef* pool_;
-        std::uint32_t index_;
+        std::uint32_t place_;
     };
 
     SimPoolRef(ImageHeap& heap, Pool& stored) noexcept : heap_(&heap), stored_(&stored) {}
 
     [[nodiscard]] std::uint32_t size() const noexcept { return stored_->size_; }
     [[nodiscard]] bool is_empty() const noexcept { return stored_->size_ == 0; }
-    [[nodiscard]] Iterator begin() const noexcept { return {*this, next_from(0)}; }
+    [[nodiscard]] Iterator begin() const noexcept { return {*this, live_from(0)}; }
     [[nodiscard]] Iterator end() const noexcept { return {*this, UINT32_MAX}; }
 
     // Null when the handle is null or its object is gone.
     [[nodiscard]] const T* find(Name handle) const noexcept {
-        if (handle.index() >= stored_->used_) return nullptr;
-        const auto index = static_cast<std::uint32_t>(handle.index());
-        const Slot& there = slot(index);
+        const auto place = static_cast<std::uint32_t>(handle.index());
+        if (!stored_->was_used(place)) return nullptr;
+        const Slot& there = slot(place);
         return there.generation == handle.generation() && there.is_live() ? &there.item : nullptr;
     }
     // The object for writing, which is declared; null as above.
@@ -203,15 +224,15 @@ public:
 
     [[nodiscard]] Expected<Name> create(const T& value = {}) noexcept {
         if (stored_->free_ != 0) {
-            const std::uint32_t index = stored_->free_ - 1;
-            return begin_life(index, slot(index).generation, slot(index).next_free, value);
+            const std::uint32_t place = stored_->free_ - 1;
+            return begin_life(place, slot(place).generation, slot(place).next_free, value);
         }
-        const std::uint32_t index = stored_->used_;
-        if (index == Pool::places_before(stored_->chunk_count_)) [[unlikely]] {
+        const std::uint32_t place = stored_->next_;
+        if (Pool::chunk_of(place) == stored_->chunk_count_) [[unlikely]] {
             if (const Status status = add_chunk(); status != Status::ok) return status;
         }
-        ++heap_->edit(*stored_).used_;
-        return begin_life(index, stored_->era_, 0, value);
+        heap_->edit(*stored_).next_ = Pool::behind(place);
+        return begin_life(place, stored_->era_, 0, value);
     }
     // ok, or stale_handle.
     Status destroy(Name handle) noexcept {
@@ -229,8 +250,8 @@ public:
     }
     // Destroys all objects and keeps the memory.
     void clear() noexcept {
-        for (std::uint32_t index = stored_->used_; index-- > 0;)
-            if (slot(index).is_live()) end_life(index);
+        for (std::uint32_t place = live_from(0); place != UINT32_MAX; place = live_from(Pool::behind(place)))
+            end_life(place);
     }
     // Destroys all objects and gives the memory back. Old handles stay stale.
     void release() noexcept;
@@ -239,37 +260,37 @@ private:
     [[nodiscard]] std::byte* at(std::uint64_t offset) const noexcept {
         return heap_->base().start() + offset;
     }
-    [[nodiscard]] const Slot& slot(std::uint32_t index) const noexcept {
-        return *reinterpret_cast<const Slot*>(at(stored_->offset_of(index)));
+    [[nodiscard]] const Slot& slot(std::uint32_t place) const noexcept {
+        return *reinterpret_cast<const Slot*>(at(stored_->offset_of(place)));
     }
-    [[nodiscard]] std::uint32_t next_from(std::uint32_t index) const noexcept {
-        while (index < stored_->used_ && !slot(index).is_live())
-            ++index;
-        return index < stored_->used_ ? index : UINT32_MAX;
+    [[nodiscard]] std::uint32_t live_from(std::uint32_t place) const noexcept {
+        while (place < stored_->next_ && !slot(place).is_live())
+            place = Pool::behind(place);
+        return place < stored_->next_ ? place : UINT32_MAX;
     }
 
     // Generations wrap around from the last even one to zero.
-    Name begin_life(std::uint32_t index, std::uint32_t generation, std::uint32_t next_free,
+    Name begin_life(std::uint32_t place, std::uint32_t generation, std::uint32_t next_free,
                     const T& value) noexcept {
-        Slot& place = heap_->edit(slot(index));
+        Slot& there = heap_->edit(slot(place));
         // What lies between the numbers and the object, and behind it, is nobody's.
         if constexpr (sizeof(Slot) != 2 * sizeof(std::uint32_t) + sizeof(T))
-            std::memset(static_cast<void*>(&place), 0, sizeof(Slot));
-        place.generation = generation + 1;
-        place.next_free = 0;
-        place.item = value;
+            std::memset(static_cast<void*>(&there), 0, sizeof(Slot));
+        there.generation = generation + 1;
+        there.next_free = 0;
+        there.item = value;
         Pool& stored = heap_->edit(*stored_);
         stored.free_ = next_free;
         ++stored.size_;
-        return Name(index, generation + 1);
+        return Name(place, generation + 1);
     }
-    void end_life(std::uint32_t index) noexcept {
-        Slot& place = const_cast<Slot&>(slot(index));
-        heap_->mark(&place, offsetof(Slot, item));
-        ++place.generation;
-        place.next_free = stored_->free_;
+    void end_life(std::uint32_t place) noexcept {
+        Slot& there = const_cast<Slot&>(slot(place));
+        heap_->mark(&there, offsetof(Slot, item));
+        ++there.generation;
+        there.next_free = stored_->free_;
         Pool& stored = heap_->edit(*stored_);
-        stored.free_ = index + 1;
+        stored.free_ = place + 1;
         --stored.size_;
     }
     Status add_chunk() noexcept;
@@ -295,8 +316,8 @@ Status SimPoolRef<T>::add_chunk() noexcept {
 template <class T>
 void SimPoolRef<T>::release() noexcept {
     std::uint32_t era = stored_->era_;
-    for (std::uint32_t index = 0; index < stored_->used_; ++index)
-        era = std::max(era, slot(index).generation + slot(index).generation % 2);
+    for (std::uint32_t place = 0; place != stored_->next_; place = Pool::behind(place))
+        era = std::max(era, slot(place).generation + slot(place).generation % 2);
     for (std::uint32_t chunk = 0; chunk < stored_->chunk_count_; ++chunk)
         heap_->deallocate({at(stored_->chunks_[chunk]), static_cast<std::size_t>(Pool::chunk_bytes(chunk))});
     heap_->edit(*stored_) = {};
