@@ -12,6 +12,7 @@ void run_ring(Session& session) {
     measure_marks(session);
     measure_workers(session);
     measure_snapshot_peers(session);
+    measure_sim_types(session);
 }
 
 const RegisteredSuite kRegistered({"ring", "the state ring and the streams around it", run_ring});

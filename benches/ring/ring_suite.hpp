@@ -13,5 +13,7 @@ void measure_rollbacks(Session& session);
 void measure_marks(Session& session);
 void measure_workers(Session& session);
 void measure_snapshot_peers(Session& session);
+// The heap in the image, and the types that live there.
+void measure_sim_types(Session& session);
 
 }  // namespace ouro::bench

@@ -1,12 +1,11 @@
 // How a heap lies in its image: made, opened, grown and cut at the end.
-#include "tlsf_heap_lists.hpp"
-
 #include <ouro/base/align.hpp>
+#include <ouro/memory/detail/tlsf_operations.hpp>
 
 #include <algorithm>
 #include <new>
 
-namespace ouro {
+namespace ouro::detail {
 namespace {
 
 constexpr std::uint32_t kMaxZoneBits = 4;
@@ -15,14 +14,14 @@ constexpr std::uint32_t kOneZoneBits = 17;
 
 }  // namespace
 
-TlsfHeap::Layout TlsfHeap::layout_of(std::uint64_t image_bytes) noexcept {
+TlsfControl::Layout TlsfControl::layout_of(std::uint64_t image_bytes) noexcept {
     Layout layout{};
     layout.capacity_units = static_cast<std::uint32_t>(image_bytes / kUnit);
     layout.level_count = class_of(layout.capacity_units) / kSlots + 1;
     const auto width = static_cast<std::uint32_t>(std::bit_width(layout.capacity_units));
     layout.zone_bits = std::min(width - std::min(width, kOneZoneBits), kMaxZoneBits);
     const std::uint64_t classes = std::uint64_t{layout.level_count} * kSlots;
-    const std::uint64_t zones_end = sizeof(TlsfHeap) + classes * sizeof(std::uint64_t);
+    const std::uint64_t zones_end = sizeof(TlsfControl) + classes * sizeof(std::uint64_t);
     layout.slots_unit = static_cast<std::uint32_t>(units_of<std::uint64_t>(zones_end, kUnit));
     const std::uint64_t slots = std::uint64_t{layout.level_count} << layout.zone_bits;
     layout.heads_unit = layout.slots_unit + static_cast<std::uint32_t>(units_of<std::uint64_t>(
@@ -43,6 +42,24 @@ TlsfHeap::Layout TlsfHeap::layout_of(std::uint64_t image_bytes) noexcept {
     return layout;
 }
 
+TlsfControl::TlsfControl(const Layout& layout) noexcept
+    : capacity_units_(layout.capacity_units),
+      first_unit_(layout.first_unit),
+      end_unit_(layout.first_unit),
+      slots_unit_(layout.slots_unit),
+      heads_unit_(layout.heads_unit),
+      records_unit_(layout.records_unit),
+      tags_unit_(layout.tags_unit),
+      bits_unit_(layout.bits_unit),
+      level_count_(layout.level_count),
+      zone_bits_(layout.zone_bits),
+      zone_shift_(static_cast<std::uint32_t>(std::bit_width(layout.capacity_units)) - layout.zone_bits),
+      quick_limit_units_(std::min(layout.capacity_units / kQuickShare, kMaxQuickUnits)) {}
+
+}  // namespace ouro::detail
+
+namespace ouro {
+
 std::size_t TlsfHeap::control_bytes(std::size_t image_bytes) noexcept {
     return bytes_of(layout_of(std::min<std::uint64_t>(image_bytes, kMaxBytes)).first_unit);
 }
@@ -62,33 +79,8 @@ Expected<std::size_t> TlsfHeap::image_bytes_for(std::size_t size, std::size_t al
     return whole;
 }
 
-TlsfHeap::TlsfHeap(const Layout& layout) noexcept
-    : capacity_units_(layout.capacity_units),
-      first_unit_(layout.first_unit),
-      end_unit_(layout.first_unit),
-      slots_unit_(layout.slots_unit),
-      heads_unit_(layout.heads_unit),
-      records_unit_(layout.records_unit),
-      tags_unit_(layout.tags_unit),
-      bits_unit_(layout.bits_unit),
-      level_count_(layout.level_count),
-      zone_bits_(layout.zone_bits),
-      zone_shift_(static_cast<std::uint32_t>(std::bit_width(layout.capacity_units)) - layout.zone_bits),
-      quick_limit_units_(std::min(layout.capacity_units / kQuickShare, kMaxQuickUnits)) {}
-
 Expected<TlsfHeap*> TlsfHeap::create_in(MemoryBlock image, std::size_t usable_bytes) noexcept {
-    if (!is_aligned(image.data, kUnit)) return Status::bad_alignment;
-    const std::uint64_t image_bytes = image.size;
-    if (image_bytes > kMaxBytes || usable_bytes > image.size) return Status::out_of_range;
-    const Layout layout = layout_of(image_bytes);
-    if (usable_bytes < bytes_of(layout.first_unit)) return Status::out_of_range;
-    std::memset(image.data, 0, bytes_of(layout.first_unit));
-    auto* heap = new (image.data) TlsfHeap(layout);
-    for (std::uint32_t record = layout.tags_unit; --record > layout.records_unit;)
-        heap->release_record(record);
-    const Expected<void> grown = heap->grow(usable_bytes);
-    if (!grown) return grown.status();
-    return heap;
+    return create_in(kNoBarrier, image, usable_bytes);
 }
 
 Expected<TlsfHeap*> TlsfHeap::open(MemoryBlock image) noexcept {
@@ -98,22 +90,15 @@ Expected<TlsfHeap*> TlsfHeap::open(MemoryBlock image) noexcept {
 }
 
 Expected<void> TlsfHeap::grow(std::size_t usable_bytes) noexcept {
-    if (usable_bytes > bytes_of(capacity_units_) + kUnit - 1) return Status::out_of_range;
-    const auto new_end = static_cast<std::uint32_t>(usable_bytes / kUnit);
-    if (new_end <= end_unit_) return {};
-    const std::uint32_t old_end = end_unit_;
-    end_unit_ = new_end;
-    taken_units_ += new_end - old_end;
-    give(old_end, new_end - old_end);
-    return {};
+    return grow(kNoBarrier, usable_bytes);
 }
 
 std::size_t TlsfHeap::shrink() noexcept {
-    flush_quick();
+    flush_quick(kNoBarrier);
     if (end_unit_ > first_unit_ && is_marked(end_unit_ - 1)) {
         const std::uint32_t record = record_up_to(end_unit_ - 1);
         const std::uint32_t units = load(record, kUnits);
-        remove(record);
+        remove(kNoBarrier, record);
         end_unit_ -= units;
         taken_units_ -= units;
     }

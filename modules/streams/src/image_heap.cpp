@@ -1,0 +1,176 @@
+#include <ouro/base/align.hpp>
+#include <ouro/memory/detail/tlsf_operations.hpp>
+#include <ouro/streams/image_heap.hpp>
+#include <ouro/streams/mark_barrier.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ouro {
+namespace {
+
+bool is_zero_page(const std::byte* page) noexcept {
+    constexpr std::size_t kLineWords = 8;
+    for (std::size_t at = 0; at < kStatePageBytes; at += kLineWords * sizeof(std::uint64_t)) {
+        std::array<std::uint64_t, kLineWords> words;
+        std::memcpy(words.data(), page + at, sizeof(words));
+        std::uint64_t any = 0;
+        for (const std::uint64_t word : words)
+            any |= word;
+        if (any != 0) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void MarkBarrier::clear(std::byte* address, std::size_t bytes) const noexcept {
+    while (bytes != 0) {
+        // Small blocks, most of the time.
+        if (bytes < kStatePageBytes / 4) {
+            declare(address, bytes);
+            std::memset(address, 0, bytes);
+            return;
+        }
+        const std::size_t to_page = padding_to(address, kStatePageBytes);
+        const std::size_t piece = std::min(bytes, to_page == 0 ? kStatePageBytes : to_page);
+        if (piece != kStatePageBytes || !is_zero_page(address)) {
+            declare(address, piece);
+            std::memset(address, 0, piece);
+        }
+        address += piece;
+        bytes -= piece;
+    }
+}
+
+Expected<ImageHeap> ImageHeap::create(const StateRing& ring, std::string_view segment) noexcept {
+    const auto block = ring.segment_block(segment);
+    if (!block) return block.status();
+    ImageHeap made(ring, *block);
+    const MarkBarrier barrier(made.marks_);
+    const MemoryBlock rest = made.heap_block();
+    // The smallest segment there can be holds one.
+    const auto heap = TlsfHeap::create_in(barrier, rest, rest.size);
+    if (!heap) return heap.status();
+    barrier.declare(block->data, sizeof(ImageHeapHeader));
+    made.header() = {.magic = ImageHeapHeader::kMagic,
+                     .version = ImageHeapHeader::kVersion,
+                     .root_count = 0,
+                     .segment_bytes = block->size,
+                     .unused = 0,
+                     .roots = {}};
+    return made;
+}
+
+Expected<ImageHeap> ImageHeap::attach(const StateRing& ring, std::string_view segment) noexcept {
+    const auto block = ring.segment_block(segment);
+    if (!block) return block.status();
+    ImageHeap found(ring, *block);
+    if (const Status status = found.check(); status != Status::ok) return status;
+    return found;
+}
+
+Expected<MemoryBlock> ImageHeap::allocate_unclear(std::size_t size, std::size_t alignment) noexcept {
+    if (alignment > kMaxAlignment) return Status::bad_alignment;
+    return heap().allocate(MarkBarrier(marks_), size, alignment);
+}
+
+Expected<MemoryBlock> ImageHeap::allocate(std::size_t size, std::size_t alignment) noexcept {
+    const auto block = allocate_unclear(size, alignment);
+    if (block) MarkBarrier(marks_).clear(block->data, block->size);
+    return block;
+}
+
+void ImageHeap::deallocate(MemoryBlock block) noexcept {
+    heap().deallocate(MarkBarrier(marks_), block);
+}
+
+Expected<MemoryBlock> ImageHeap::reallocate_unclear(MemoryBlock block, std::size_t new_size,
+                                                    std::size_t alignment) noexcept {
+    if (alignment > kMaxAlignment) return Status::bad_alignment;
+    return heap().reallocate(MarkBarrier(marks_), block, new_size, alignment);
+}
+
+Expected<MemoryBlock> ImageHeap::reallocate(MemoryBlock block, std::size_t new_size,
+                                            std::size_t alignment) noexcept {
+    const auto moved = reallocate_unclear(block, new_size, alignment);
+    if (moved && moved->size > block.size)
+        MarkBarrier(marks_).clear(moved->data + block.size, moved->size - block.size);
+    return moved;
+}
+
+ImageHeapHeader::Root* ImageHeap::find_root(std::string_view name) const noexcept {
+    for (ImageHeapHeader::Root& root : header().roots)
+        if (root.offset != 0 && root.name == name) return &root;
+    return nullptr;
+}
+
+Expected<std::uint32_t> ImageHeap::make_root_bytes(std::string_view name, std::size_t bytes,
+                                                   std::size_t alignment) noexcept {
+    const auto kept_name = FixedString<23>::from(name);
+    if (!kept_name || name.empty() || find_root(name) != nullptr) return Status::bad_argument;
+    const auto free_root =
+        std::ranges::find_if(header().roots, [](const auto& root) { return root.offset == 0; });
+    if (free_root == header().roots.end()) return Status::capacity_exhausted;
+    const auto block = allocate(bytes, alignment);
+    if (!block) return block.status();
+    edit(*free_root) = {
+        .name = *kept_name, .offset = offset_of(block->data), .bytes = static_cast<std::uint32_t>(bytes)};
+    ++edit(header().root_count);
+    return free_root->offset;
+}
+
+Expected<std::uint32_t> ImageHeap::root_bytes(std::string_view name, std::size_t bytes) const noexcept {
+    const ImageHeapHeader::Root* found = find_root(name);
+    if (found == nullptr) return Status::not_found;
+    if (found->bytes != bytes) return Status::bad_argument;
+    return found->offset;
+}
+
+Expected<void> ImageHeap::remove_root(std::string_view name) noexcept {
+    ImageHeapHeader::Root* found = find_root(name);
+    if (found == nullptr) return Status::not_found;
+    deallocate({base_.start() + found->offset, found->bytes});
+    edit(*found) = {};
+    --edit(header().root_count);
+    return {};
+}
+
+ImageHeap::Stats ImageHeap::stats() const noexcept {
+    return {.heap = heap().stats(),
+            .free_bytes = heap().free_bytes(),
+            .control_bytes = sizeof(ImageHeapHeader) + TlsfHeap::control_bytes(heap_block().size),
+            .roots = header().root_count};
+}
+
+bool ImageHeap::has_sound_header() const noexcept {
+    const ImageHeapHeader& head = header();
+    if (head.magic != ImageHeapHeader::kMagic || head.version != ImageHeapHeader::kVersion ||
+        head.segment_bytes != segment_.size || head.unused != 0)
+        return false;
+    // Behind what the heap keeps for itself.
+    const std::uint64_t first =
+        offset_of(heap_block().data) + std::uint64_t{TlsfHeap::control_bytes(heap_block().size)};
+    const std::uint64_t end = offset_of(segment_.data) + std::uint64_t{segment_.size};
+    std::uint32_t roots = 0;
+    for (const ImageHeapHeader::Root& root : head.roots) {
+        if (root.offset == 0) {
+            if (root.bytes != 0 || !root.name.is_empty()) return false;
+            continue;
+        }
+        ++roots;
+        if (root.name.is_empty() || root.bytes == 0 || root.offset < first ||
+            root.offset + std::uint64_t{root.bytes} > end)
+            return false;
+    }
+    return roots == head.root_count;
+}
+
+Status ImageHeap::check() const noexcept {
+    if (!has_sound_header()) return Status::corrupt_data;
+    const MemoryBlock rest = heap_block();
+    if (const Status status = TlsfHeap::check(rest); status != Status::ok) return status;
+    return heap().image_bytes() == rest.size ? Status::ok : Status::corrupt_data;
+}
+
+}  // namespace ouro
