@@ -8,7 +8,7 @@ enum class FrameKind : std::uint8_t {
     unknown,
     // A caller can be found by the rule.
     called,
-    // Nobody called it.
+    // Nobody called it, or nobody can tell who.
     outermost,
     // It takes more than a rule.
     unsupported,

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 // Older C libraries than the one that this was built with do not have it.
 #pragma weak _dl_find_object
@@ -24,9 +25,10 @@ std::span<const std::byte> first_page_of(const LoadedObject& object) noexcept {
     return {reinterpret_cast<const std::byte*>(object.start), kPageBytes};
 }
 
-// The program headers one by one; nothing when the page does not begin as an object does.
+// Program headers one by one.
 class ProgramHeaders {
 public:
+    // Those of a library; none when its first page does not begin as one does.
     explicit ProgramHeaders(std::span<const std::byte> first_page) noexcept {
         TableReader reader(first_page, 0);
         const auto header = reader.take<Elf64_Ehdr>();
@@ -37,6 +39,16 @@ public:
         left_ = header.e_phnum;
     }
 
+    // Those of the program, as the kernel told it.
+    static ProgramHeaders of_program() noexcept {
+        ProgramHeaders headers;
+        const auto* const start = reinterpret_cast<const std::byte*>(::getauxval(AT_PHDR));
+        if (start == nullptr || ::getauxval(AT_PHENT) != sizeof(Elf64_Phdr)) return headers;
+        headers.left_ = ::getauxval(AT_PHNUM);
+        headers.reader_ = TableReader({start, headers.left_ * sizeof(Elf64_Phdr)}, 0);
+        return headers;
+    }
+
     bool next(Elf64_Phdr& header) noexcept {
         if (left_ == 0) return false;
         --left_;
@@ -45,20 +57,36 @@ public:
     }
 
 private:
+    ProgramHeaders() noexcept = default;
+
     TableReader reader_;
-    unsigned left_ = 0;
+    std::size_t left_ = 0;
 };
 
-// What distinguishes the addresses in memory from those in the file.
-bool find_bias(const LoadedObject& object, std::span<const std::byte> first_page,
-               std::uint64_t& bias) noexcept {
-    ProgramHeaders headers(first_page);
+// What distinguishes the addresses of a library in memory from those in its file.
+bool find_bias(const LoadedObject& object, ProgramHeaders headers, std::uint64_t& bias) noexcept {
     for (Elf64_Phdr header; headers.next(header);) {
         if (header.p_type != PT_LOAD) continue;
         bias = object.start - (header.p_vaddr & ~std::uint64_t{kPageBytes - 1});
         return true;
     }
     return false;
+}
+
+// The part of memory that the index lies in, of those that the headers tell of inside of a range.
+UnwindTables find_tables(ProgramHeaders headers, std::uint64_t bias, std::uintptr_t index, std::uintptr_t low,
+                         std::uintptr_t high) noexcept {
+    for (Elf64_Phdr header; headers.next(header);) {
+        if (header.p_type != PT_LOAD || (header.p_flags & PF_R) == 0) continue;
+        const std::uint64_t start = bias + header.p_vaddr;
+        const bool is_inside = start >= low && start < high && header.p_filesz <= high - start;
+        if (!is_inside || index - start >= header.p_filesz) continue;
+        return {
+            .bytes = {reinterpret_cast<const std::byte*>(start), static_cast<std::size_t>(header.p_filesz)},
+            .address = start,
+            .index = index};
+    }
+    return {};
 }
 
 std::size_t find_build_id_in(std::span<const std::byte> page, const Elf64_Phdr& notes) noexcept {
@@ -95,40 +123,44 @@ std::span<const std::byte> build_id_of(const LoadedObject& object) noexcept {
     return build_id_at(page, offset);
 }
 
-// The program itself is never unloaded; libraries without a build id could be anything.
-std::uint64_t identify(const LoadedObject& object, const link_map* map) noexcept {
-    const std::span<const std::byte> id = build_id_of(object);
-    const bool is_program =
-        map != nullptr && map->l_prev == nullptr && map->l_name != nullptr && map->l_name[0] == '\0';
-    if (id.empty() && !is_program) return 0;
+// Libraries without a build id could be anything.
+std::uint64_t identify(const LoadedObject& object) noexcept {
+    std::span<const std::byte> id;
+    if (object.program == nullptr) {
+        id = build_id_of(object);
+        if (id.empty()) return 0;
+    }
     std::uint64_t identity = hash_bytes(id, object.start);
     identity = combine_hash(identity, object.end);
     identity = combine_hash(identity, object.index);
     return identity != 0 ? identity : 1;
 }
 
+// The dynamic linker's name for the program, once it was seen.
+constinit std::atomic<const link_map*> g_program = nullptr;
+
+bool is_program(const link_map* map) noexcept {
+    if (map == nullptr) return false;
+    if (map == g_program.load(std::memory_order_relaxed)) return true;
+    // Libraries that start a list of their own have names.
+    if (map->l_prev != nullptr || map->l_name == nullptr || map->l_name[0] != '\0') return false;
+    g_program.store(map, std::memory_order_relaxed);
+    return true;
+}
+
 }  // namespace
 
-UnwindTables tables_of(const LoadedObject& object, std::span<const std::byte> first_page) noexcept {
+UnwindTables tables_of_library(const LoadedObject& object, std::span<const std::byte> first_page) noexcept {
+    const ProgramHeaders headers(first_page);
     std::uint64_t bias = 0;
-    if (!find_bias(object, first_page, bias)) return {};
-    ProgramHeaders headers(first_page);
-    for (Elf64_Phdr header; headers.next(header);) {
-        if (header.p_type != PT_LOAD || (header.p_flags & PF_R) == 0) continue;
-        const std::uint64_t start = bias + header.p_vaddr;
-        const bool is_inside =
-            start >= object.start && start < object.end && header.p_filesz <= object.end - start;
-        if (!is_inside || object.index - start >= header.p_filesz) continue;
-        return {
-            .bytes = {reinterpret_cast<const std::byte*>(start), static_cast<std::size_t>(header.p_filesz)},
-            .address = start,
-            .index = object.index};
-    }
-    return {};
+    if (!find_bias(object, headers, bias)) return {};
+    return find_tables(headers, bias, object.index, object.start, object.end);
 }
 
 UnwindTables tables_of(const LoadedObject& object) noexcept {
-    return tables_of(object, first_page_of(object));
+    if (object.program == nullptr) return tables_of_library(object, first_page_of(object));
+    return find_tables(ProgramHeaders::of_program(), object.program->l_addr, object.index, 0,
+                       ~std::uintptr_t{0});
 }
 
 std::size_t find_build_id(std::span<const std::byte> first_page) noexcept {
@@ -164,7 +196,8 @@ const LoadedObject* ObjectsOnTheWay::find_other(std::uintptr_t address) noexcept
                         .end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end),
                         .index = reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
     if (object.index == 0 || object.start % kPageBytes != 0) return nullptr;
-    object.identity = identify(object, found.dlfo_link_map);
+    if (is_program(found.dlfo_link_map)) object.program = found.dlfo_link_map;
+    object.identity = identify(object);
     LoadedObject& kept = objects_[next_++ % objects_.size()];
     kept = object;
     return last_ = &kept;

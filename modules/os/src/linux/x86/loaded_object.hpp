@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <span>
 
+struct link_map;
+
 namespace ouro::os {
 
-// A program or a library, as the dynamic linker has loaded it.
+// A program or a library, as the dynamic linker has loaded it; or one part of it, where others' memory may
+// lie between its parts.
 struct LoadedObject {
     std::uintptr_t start = 0;
     std::uintptr_t end = 0;
@@ -18,19 +21,21 @@ struct LoadedObject {
     // Stands for what was loaded, and where: another one in its place has another number. Zero when that
     // cannot be told.
     std::uint64_t identity = 0;
+    // What the dynamic linker knows of the program itself, which is never unloaded; null for a library.
+    const link_map* program = nullptr;
 
     [[nodiscard]] bool contains(std::uintptr_t address) const noexcept {
         return address - start < end - start;
     }
 };
 
-// The tables, as the program headers in the object's first page tell; empty when they tell of none that are
-// inside of it.
-[[nodiscard]] UnwindTables tables_of(const LoadedObject& object,
-                                     std::span<const std::byte> first_page) noexcept;
+// Empty when the object's headers tell of no tables in it.
 [[nodiscard]] UnwindTables tables_of(const LoadedObject& object) noexcept;
+// The same for a library whose first page this is.
+[[nodiscard]] UnwindTables tables_of_library(const LoadedObject& object,
+                                             std::span<const std::byte> first_page) noexcept;
 
-// Where in its first page an object's build id lies, from the header of its note on; zero when there is none.
+// Where in its first page a library's build id lies, from the header of its note on; zero when there is none.
 [[nodiscard]] std::size_t find_build_id(std::span<const std::byte> first_page) noexcept;
 // The build id there; empty when there is none.
 [[nodiscard]] std::span<const std::byte> build_id_at(std::span<const std::byte> first_page,

@@ -7,6 +7,7 @@ namespace ouro::os {
 namespace {
 
 constexpr FrameRule kUnsupported{.kind = FrameKind::unsupported};
+constexpr FrameRule kOutermost{.kind = FrameKind::outermost};
 
 // How an address is written (DW_EH_PE_...): the low bits tell its size, others what it counts from.
 enum Encoding : std::uint8_t {
@@ -193,6 +194,8 @@ public:
         if (!is_known || count_ > pairs_.left() / kPairBytes) count_ = 0;
     }
 
+    [[nodiscard]] bool is_good() const noexcept { return count_ != 0; }
+
     // The entry of the last function that starts no later, as an offset in the tables; false: there is none.
     bool find(std::uint64_t address, std::uint64_t& entry) const noexcept {
         const auto wanted = static_cast<std::int64_t>(address - tables_.index);
@@ -228,12 +231,15 @@ private:
 }  // namespace
 
 FrameRule find_frame_rule(const UnwindTables& tables, std::uint64_t address) noexcept {
+    const FunctionIndex index(tables);
+    if (!index.is_good()) return kUnsupported;
     std::uint64_t entry = 0;
-    if (!FunctionIndex(tables).find(address, entry)) return kUnsupported;
+    if (!index.find(address, entry)) return kOutermost;
     FunctionPart function;
     if (!read_function(tables, entry, function)) return kUnsupported;
+    if (address - function.start >= function.size) return kOutermost;
     const CommonPart& common = function.common;
-    if (common.is_signal || address - function.start >= function.size) return kUnsupported;
+    if (common.is_signal) return kUnsupported;
     FrameRow row;
     // The common part holds from before the function on.
     if (!run_frame_program(common.program, common.units, 0, ~std::uint64_t{0}, row)) return kUnsupported;
