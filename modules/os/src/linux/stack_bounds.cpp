@@ -1,20 +1,38 @@
 #include "stack_bounds.hpp"
 
+#include "file_descriptor.hpp"
+#include "kernel_abi.hpp"
+#include "system_calls.hpp"
 #include "text_file.hpp"
 
 #include <pthread.h>
+#include <sys/ioctl.h>
 
 namespace ouro::os {
 namespace {
 
-// The mapping around an address, from the kernel's own table; neither allocates nor locks.
-[[gnu::cold, gnu::noinline]] StackBounds find_bounds(std::uintptr_t address) noexcept {
+constexpr const char* kMappings = "/proc/self/maps";
+
+// The mapping around an address: asked for alone, or read out of the whole list where the kernel is older.
+StackBounds ask_for_mapping(std::uintptr_t address) noexcept {
+    const auto file = FileDescriptor::open_for_reading(kMappings);
+    if (!file) return {};
+    abi::ProcmapQuery query{};
+    query.size = sizeof(query);
+    query.address = address;
+    const int result =
+        attempt(OsCall::query_mapping, [&] { return ::ioctl(file->get(), abi::kProcmapQuery, &query); });
+    if (result != 0) return {};
+    return {static_cast<std::uintptr_t>(query.start), static_cast<std::uintptr_t>(query.end)};
+}
+
+StackBounds search_mappings(std::uintptr_t address) noexcept {
     struct Search {
         std::uintptr_t address;
         StackBounds found;
     } search{address, {}};
     (void)for_each_line(
-        "/proc/self/maps",
+        kMappings,
         [](std::string_view line, void* context) {
             auto& wanted = *static_cast<Search*>(context);
             const std::size_t dash = line.find('-');
@@ -27,11 +45,18 @@ namespace {
             return false;
         },
         &search);
+    return search.found;
+}
+
+// Neither allocates nor locks.
+[[gnu::cold, gnu::noinline]] StackBounds find_bounds(std::uintptr_t address) noexcept {
+    StackBounds found = ask_for_mapping(address);
+    if (!found.contain(address)) found = search_mappings(address);
     // The mapping may have grown together with a neighbour that goes away again; a thread's control block
     // lies above its frames.
     const auto control_block = static_cast<std::uintptr_t>(::pthread_self());
-    if (search.found.contain(control_block) && control_block > address) search.found.high = control_block;
-    return search.found;
+    if (found.contain(control_block) && control_block > address) found.high = control_block;
+    return found;
 }
 
 }  // namespace
