@@ -1,8 +1,10 @@
 #include "call_stack.hpp"
 
-#include <cstdint>
+#include <ouro/os/stack_trace.hpp>
 
-#include <unwind.h>
+#include <algorithm>
+#include <array>
+#include <cstdint>
 
 // Where the library's own code lies; the linker knows.
 extern "C" {
@@ -13,30 +15,26 @@ extern "C" {
 namespace ouro::process_heap {
 namespace {
 
-struct Walk {
-    std::span<void*> frames;
-    std::size_t count = 0;
-};
-
-bool is_own(std::uintptr_t address) noexcept {
-    return address >= reinterpret_cast<std::uintptr_t>(__ehdr_start) &&
-           address < reinterpret_cast<std::uintptr_t>(etext);
-}
-
-_Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
-    auto& walk = *static_cast<Walk*>(argument);
-    const auto address = static_cast<std::uintptr_t>(::_Unwind_GetIP(context));
-    if (address == 0 || walk.count == walk.frames.size()) return _URC_END_OF_STACK;
-    if (walk.count != 0 || !is_own(address)) walk.frames[walk.count++] = reinterpret_cast<void*>(address);
-    return walk.count == walk.frames.size() ? _URC_END_OF_STACK : _URC_NO_REASON;
+bool is_own(const void* address) noexcept {
+    const auto number = reinterpret_cast<std::uintptr_t>(address);
+    return number >= reinterpret_cast<std::uintptr_t>(__ehdr_start) &&
+           number < reinterpret_cast<std::uintptr_t>(etext);
 }
 
 }  // namespace
 
 std::size_t capture_callers(std::span<void*> frames) noexcept {
-    Walk walk{frames};
-    static_cast<void>(::_Unwind_Backtrace(visit, &walk));
-    return walk.count;
+    // More than the library itself ever has on the way from malloc to here.
+    constexpr std::size_t kMostOwn = 16;
+    constexpr std::size_t kMost = kMostCallers + kMostOwn;
+    std::array<void*, kMost> all;
+    const std::size_t wanted = std::min(frames.size(), kMostCallers) + kMostOwn;
+    const std::size_t count = os::capture_callers(std::span(all).first(wanted), nullptr);
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto callers = std::find_if_not(all.begin(), end, is_own);
+    const auto most = static_cast<std::ptrdiff_t>(frames.size());
+    const auto last = std::copy_n(callers, std::min(end - callers, most), frames.begin());
+    return static_cast<std::size_t>(last - frames.begin());
 }
 
 }  // namespace ouro::process_heap

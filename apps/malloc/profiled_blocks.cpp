@@ -97,6 +97,7 @@ std::uint64_t begin_countdown(std::size_t bytes) noexcept {
 
 bool record(const void* block, std::size_t size, std::uint64_t mean) noexcept {
     std::array<void*, detail::kMaxSiteFrames> frames;
+    static_assert(detail::kMaxSiteFrames <= kMostCallers);
     const std::size_t count = capture_callers(frames);
     return detail::record_sample(
         {.address = block, .bytes = size, .stack = std::span(frames).first(count), .mean_bytes = mean},

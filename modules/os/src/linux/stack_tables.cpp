@@ -1,3 +1,5 @@
+#include "caller_list.hpp"
+
 #include <ouro/os/stack_trace.hpp>
 
 #include <cstdint>
@@ -7,16 +9,8 @@
 namespace ouro::os {
 namespace {
 
-// How many frames may come before the first wanted one: those of whoever looks, and some signal's.
-constexpr std::size_t kMostBefore = 256;
-
-// A walk from the inside out; what is noted before the first wanted address is written over by it.
 struct Walk {
-    std::span<void*> frames;
-    std::uintptr_t first;
-    std::size_t count = 0;
-    std::size_t visited = 0;
-    bool is_found = false;
+    CallerList& list;
     // Of the frame visited last.
     std::uintptr_t address = 0;
     std::uintptr_t stack = 0;
@@ -37,27 +31,33 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
     if (address == 0 || !leads_outwards(walk, address, stack, is_signal != 0)) return _URC_END_OF_STACK;
     walk.address = address;
     walk.stack = stack;
-    // This function's own frame is never wanted.
-    if (walk.visited++ == 0) return _URC_NO_REASON;
-    if (!walk.is_found && address == walk.first) {
-        walk.is_found = true;
-        walk.count = 0;
-    }
-    if (walk.count < walk.frames.size()) walk.frames[walk.count++] = reinterpret_cast<void*>(address);
-    const bool is_full = walk.count == walk.frames.size();
-    if (walk.is_found || walk.first == 0) return is_full ? _URC_END_OF_STACK : _URC_NO_REASON;
-    return walk.visited > kMostBefore ? _URC_END_OF_STACK : _URC_NO_REASON;
+    return walk.list.add(address) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 }  // namespace
 
+void walk_by_unwinder(CallerList& list) noexcept {
+    Walk walk{list};
+    static_cast<void>(::_Unwind_Backtrace(visit, &walk));
+}
+
 [[gnu::noinline]] std::size_t capture_callers(std::span<void*> frames, const void* first) noexcept {
     if (frames.empty()) return 0;
-    Walk walk{frames, reinterpret_cast<std::uintptr_t>(first)};
-    static_cast<void>(::_Unwind_Backtrace(visit, &walk));
-    if (first == nullptr || walk.is_found) return walk.count;
+    // What the calling convention leaves at the start of a function with a frame pointer, as this one is: the
+    // caller's frame pointer, and where it goes on.
+    const auto* const frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+    void* const caller = __builtin_return_address(0);
+    CallerList list(frames, first != nullptr ? first : caller);
+    const CallPlace place{.address = reinterpret_cast<std::uintptr_t>(caller),
+                          .stack = reinterpret_cast<std::uintptr_t>(frame + 2),
+                          .frame = *frame};
+    if (!walk_by_rules(place, list)) {
+        list.clear();
+        walk_by_unwinder(list);
+    }
+    if (list.count() != 0) return list.count();
     // The frames seen are those of whoever looks: the same for all. The address at least is the caller's.
-    frames[0] = const_cast<void*>(first);
+    frames[0] = first != nullptr ? const_cast<void*>(first) : caller;
     return 1;
 }
 

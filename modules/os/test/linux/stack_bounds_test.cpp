@@ -1,9 +1,14 @@
+#include "linux/stack_bounds.hpp"
+
+#include <ouro/os/fault_injection.hpp>
 #include <ouro/os/stack_trace.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +62,30 @@ TEST(StackBounds, AreThoseOfTheStackItRunsOn) {
     ASSERT_TRUE(os::release(*memory));
     std::array<void*, 16> frames;
     EXPECT_GE(os::capture_stack(frames), 2U);
+}
+
+// Without what a thread remembers.
+os::StackBounds bounds_in_a_new_thread(os::OsCall fails, int error) {
+    os::StackBounds bounds;
+    std::thread([&] {
+        if constexpr (os::kFaultInjection) os::fault_injection::fail_nth(fails, 1, error);
+        const auto own = reinterpret_cast<std::uintptr_t>(&bounds);
+        int local = 0;
+        bounds = os::bounds_around(reinterpret_cast<std::uintptr_t>(&local));
+        EXPECT_EQ(bounds.high != 0, bounds.contain(reinterpret_cast<std::uintptr_t>(&local)));
+        EXPECT_FALSE(bounds.contain(own)) << "another thread's";
+        if constexpr (os::kFaultInjection) {
+            EXPECT_TRUE(os::fault_injection::has_fired());
+            os::fault_injection::clear();
+        }
+    }).join();
+    return bounds;
+}
+
+TEST(StackBounds, AreFoundInTheWholeListWhereTheKernelTellsOfNoSingleMapping) {
+    EXPECT_NE(bounds_in_a_new_thread(os::OsCall::query_mapping, ENOTTY).high, 0U);
+    // The list itself is opened again.
+    EXPECT_NE(bounds_in_a_new_thread(os::OsCall::open_file, EMFILE).high, 0U);
 }
 
 }  // namespace

@@ -23,7 +23,11 @@ namespace ouro::os {
 // addresses on: OURO_RETURN_ADDRESS() in a function that is not inlined leaves out that function and all it
 // called. From the caller's own when `first` is null. Only `first` itself when the walk does not come to it:
 // code without such tables (-fno-asynchronous-unwind-tables, without exceptions) ends it, and so do tables
-// that lead nowhere. About a microsecond a frame; no allocation. Not for signal handlers. wasm32 returns 0.
+// that lead out of the stack. A few nanoseconds a frame on x86-64 with glibc 2.35 or later, for addresses
+// that were met before; about a microsecond for others, and elsewhere. A stack with a signal's frame in it,
+// code that was made while the program runs, or another frame that takes more than a rule is walked by the
+// compiler's unwinder. The first call on a stack reads the system's list of mappings. No allocation, no lock
+// but what that unwinder takes. Not for signal handlers. wasm32 returns 0.
 [[nodiscard]] std::size_t capture_callers(std::span<void*> frames, const void* first) noexcept;
 
 }  // namespace ouro::os
