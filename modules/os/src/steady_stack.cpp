@@ -1,0 +1,18 @@
+#include <ouro/os/steady_stack.hpp>
+
+namespace ouro::os {
+
+SteadyStack::SteadyStack(std::size_t room_bytes) noexcept
+    : place_(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - room_bytes) {}
+
+Status SteadyStack::call_erased(void (*function)(void*), void* plain) const {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    if (here < place_ || here - place_ > kMostSkipped) return Status::out_of_range;
+    // The frame of this function is of one size, so that what is below the skipped bytes is always there.
+    auto* skipped = static_cast<volatile char*>(__builtin_alloca(here - place_ + 1));
+    *skipped = 0;
+    function(plain);
+    return Status::ok;
+}
+
+}  // namespace ouro::os
