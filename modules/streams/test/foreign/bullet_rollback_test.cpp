@@ -6,16 +6,20 @@ namespace {
 
 using scenes::BulletScene;
 
-TEST(BulletRollback, AThousandTimesByteForByte) {
-    run_campaign<BulletScene>(Tracking::kernel, campaign_rollbacks(), 1);
+class BulletCampaign : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(BulletCampaign, EveryRollbackIsByteForByte) {
+    run_campaign<BulletScene>(Tracking::kernel, rollbacks_in_part(), GetParam());
 }
 
+INSTANTIATE_TEST_SUITE_P(Parts, BulletCampaign, testing::Range(std::uint64_t{1}, kCampaignParts + 1));
+
 TEST(BulletRollback, WithPageProtectionToo) {
-    run_campaign<BulletScene>(Tracking::protect, 60, 2);
+    run_campaign<BulletScene>(Tracking::protect, 60, 100);
 }
 
 TEST(BulletRollback, AndByComparingToo) {
-    run_campaign<BulletScene>(Tracking::compare, 60, 3);
+    run_campaign<BulletScene>(Tracking::compare, 60, 101);
 }
 
 }  // namespace

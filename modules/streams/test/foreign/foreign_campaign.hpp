@@ -63,8 +63,12 @@ private:
         ASSERT_EQ(states_[target].difference(world_), "") << "after going back to " << target;
         while (ring.newest() < newest) {
             world_.advance(1);
+            // Where the hashes are the same, the bytes are, unless somebody wrote without being noticed: the
+            // last tick is compared whole.
+            if (states_[ring.newest()].hash == world_.hash(ring.newest())) continue;
             ASSERT_EQ(states_[ring.newest()].difference(world_), "") << "again at " << ring.newest();
         }
+        ASSERT_EQ(states_[newest].difference(world_), "") << "again at " << newest;
         if (branches) compare_and_drop(future, newest);
     }
 
@@ -86,9 +90,11 @@ private:
     std::map<Tick, WholeState> states_;
 };
 
-// So many rollbacks as every foreign library must survive.
-inline std::uint64_t campaign_rollbacks() {
-    return std::getenv("OURO_TEST_LONG") != nullptr ? 100'000 : 1'000;
+// What every foreign library must survive, in parts that ctest runs side by side.
+inline constexpr std::uint64_t kCampaignParts = 20;
+
+inline std::uint64_t rollbacks_in_part() {
+    return (std::getenv("OURO_TEST_LONG") != nullptr ? 100'000 : 1'000) / kCampaignParts;
 }
 
 template <class Scene>

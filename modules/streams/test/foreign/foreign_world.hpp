@@ -135,8 +135,8 @@ struct WholeState {
             std::memcpy(&before, image.data() + word, sizeof(before));
             std::memcpy(&after, now.data + word, sizeof(after));
             return "the image differs at " + std::to_string(at) + ": " + std::to_string(before) + " was, " +
-                   std::to_string(after) + " is (stack: " +
-                   std::to_string(reinterpret_cast<std::uintptr_t>(&before)) + ")";
+                   std::to_string(after) +
+                   " is (stack: " + std::to_string(reinterpret_cast<std::uintptr_t>(&before)) + ")";
         }
         std::size_t offset = 0;
         for (const MemoryBlock& range : world.outside()) {

@@ -6,16 +6,20 @@ namespace {
 
 using scenes::LuaScene;
 
-TEST(LuaRollback, AThousandTimesByteForByte) {
-    run_campaign<LuaScene>(Tracking::kernel, campaign_rollbacks(), 1);
+class LuaCampaign : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(LuaCampaign, EveryRollbackIsByteForByte) {
+    run_campaign<LuaScene>(Tracking::kernel, rollbacks_in_part(), GetParam());
 }
 
+INSTANTIATE_TEST_SUITE_P(Parts, LuaCampaign, testing::Range(std::uint64_t{1}, kCampaignParts + 1));
+
 TEST(LuaRollback, WithPageProtectionToo) {
-    run_campaign<LuaScene>(Tracking::protect, 60, 2);
+    run_campaign<LuaScene>(Tracking::protect, 60, 100);
 }
 
 TEST(LuaRollback, AndByComparingToo) {
-    run_campaign<LuaScene>(Tracking::compare, 60, 3);
+    run_campaign<LuaScene>(Tracking::compare, 60, 101);
 }
 
 }  // namespace

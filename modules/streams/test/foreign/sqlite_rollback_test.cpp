@@ -6,16 +6,20 @@ namespace {
 
 using scenes::SqliteScene;
 
-TEST(SqliteRollback, AThousandTimesByteForByte) {
-    run_campaign<SqliteScene>(Tracking::kernel, campaign_rollbacks(), 1);
+class SqliteCampaign : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(SqliteCampaign, EveryRollbackIsByteForByte) {
+    run_campaign<SqliteScene>(Tracking::kernel, rollbacks_in_part(), GetParam());
 }
 
+INSTANTIATE_TEST_SUITE_P(Parts, SqliteCampaign, testing::Range(std::uint64_t{1}, kCampaignParts + 1));
+
 TEST(SqliteRollback, WithPageProtectionToo) {
-    run_campaign<SqliteScene>(Tracking::protect, 60, 2);
+    run_campaign<SqliteScene>(Tracking::protect, 60, 100);
 }
 
 TEST(SqliteRollback, AndByComparingToo) {
-    run_campaign<SqliteScene>(Tracking::compare, 60, 3);
+    run_campaign<SqliteScene>(Tracking::compare, 60, 101);
 }
 
 }  // namespace

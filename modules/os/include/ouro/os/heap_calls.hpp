@@ -13,7 +13,8 @@ struct HeapCall {
     // As the linker calls it: "malloc", "_Znwm", "mmap".
     const char* function = nullptr;
     std::size_t bytes = 0;
-    // Where the call returns to.
+    // Where the call returns to: in the function that made it, unless that jumped there as the last thing it
+    // did.
     const void* caller = nullptr;
 };
 
