@@ -23,13 +23,18 @@ public:
     static constexpr std::size_t kSegmentBytes = std::size_t{8} << 20;
 
     static BulletScene* create(ForeignHeap& heap, int bodies = 250) {
+        use(heap);
+        return place<BulletScene>(bodies);
+    }
+
+    // Sends what goes through Bullet's hook to the heap.
+    static void use(ForeignHeap& heap) {
         heap_in_use() = &heap;
         btAlignedAllocSetCustomAligned(
             [](std::size_t bytes, int alignment) {
                 return heap_in_use()->allocate_unsized(bytes, static_cast<std::size_t>(alignment));
             },
             [](void* block) { heap_in_use()->free_unsized(block); });
-        return place<BulletScene>(bodies);
     }
 
     explicit BulletScene(int bodies) : limit_(bodies) {

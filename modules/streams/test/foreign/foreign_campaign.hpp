@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <string>
 
 namespace ouro::testing_support {
 
@@ -91,7 +93,7 @@ private:
 };
 
 // What every foreign library must survive, in parts that ctest runs side by side.
-inline constexpr std::uint64_t kCampaignParts = 20;
+inline constexpr std::uint64_t kCampaignParts = 40;
 
 inline std::uint64_t rollbacks_in_part() {
     return (std::getenv("OURO_TEST_LONG") != nullptr ? 100'000 : 1'000) / kCampaignParts;

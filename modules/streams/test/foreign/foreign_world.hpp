@@ -6,15 +6,36 @@
 #include <ouro/streams/library_state.hpp>
 #include <ouro/streams/state_ring.hpp>
 
+#include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 namespace ouro::testing_support {
+
+// A stack for the handlers of signals, so that faults leave nothing below the code that they interrupt.
+class SignalStack {
+public:
+    SignalStack() : memory_(256 << 10) {
+        stack_t stack{};
+        stack.ss_sp = memory_.data();
+        stack.ss_size = memory_.size();
+        EXPECT_EQ(::sigaltstack(&stack, &before_), 0);
+    }
+    ~SignalStack() { ::sigaltstack(&before_, nullptr); }
+    SignalStack(const SignalStack&) = delete;
+    SignalStack& operator=(const SignalStack&) = delete;
+
+private:
+    std::vector<std::byte> memory_;
+    stack_t before_{};
+};
 
 // A scene of benches/ring in a ring, with or without the variables of its libraries.
 template <class Scene>
@@ -44,6 +65,7 @@ public:
                                                                   : "page_protection");
         }
         ASSERT_TRUE(ring) << status_name(ring.status());
+        if (options.tracking == Tracking::protect) signals_.emplace();
         ring_ = *std::move(ring);
         for (const std::string_view library : Scene::kLibraries) {
             const auto data = os::find_library_data(library);
@@ -101,6 +123,7 @@ private:
     // One, at an address that stays.
     std::vector<ForeignHeap> heap_;
     os::SteadyStack stack_;
+    std::optional<SignalStack> signals_;
     Scene* scene_ = nullptr;
     Tick first_ = 0;
     std::vector<MemoryBlock> outside_;
@@ -129,14 +152,8 @@ struct WholeState {
         const MemoryBlock now = world.ring().image();
         if (std::memcmp(image.data(), now.data, now.size) != 0) {
             const auto at = std::mismatch(image.begin(), image.end(), now.begin()).first - image.begin();
-            const auto word = static_cast<std::size_t>(at) / 8 * 8;
-            std::uint64_t before = 0;
-            std::uint64_t after = 0;
-            std::memcpy(&before, image.data() + word, sizeof(before));
-            std::memcpy(&after, now.data + word, sizeof(after));
-            return "the image differs at " + std::to_string(at) + ": " + std::to_string(before) + " was, " +
-                   std::to_string(after) +
-                   " is (stack: " + std::to_string(reinterpret_cast<std::uintptr_t>(&before)) + ")";
+            return "the image differs at " + std::to_string(at) + ": " + word_at(image.data(), at) +
+                   " was, " + word_at(now.data, at) + " is";
         }
         std::size_t offset = 0;
         for (const MemoryBlock& range : world.outside()) {
@@ -149,6 +166,15 @@ struct WholeState {
             offset += range.size;
         }
         return world.hash(world.ring().newest()) == hash ? "" : "the hashes differ";
+    }
+
+private:
+    static std::string word_at(const std::byte* bytes, std::ptrdiff_t at) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes + at / 8 * 8, sizeof(word));
+        std::array<char, 24> text{};
+        std::snprintf(text.data(), text.size(), "%#llx", static_cast<unsigned long long>(word));
+        return text.data();
     }
 };
 
