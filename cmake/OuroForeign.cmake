@@ -1,5 +1,5 @@
-# Libraries of others that examples, tests and benchmarks roll back: Lua, Bullet and SQLite, each as a target where it is
-# found (foreign_lua, foreign_bullet, foreign_sqlite). None of them is used by the modules.
+# Libraries of others that examples, tests and benchmarks roll back: Lua, Bullet and SQLite, each as a target where
+# it is found (foreign_lua, foreign_bullet, foreign_sqlite). None of them is used by the modules.
 include_guard()
 
 # ouro_foreign_library(<name> HEADER <file> [FOLDER <below include>] LIBRARIES <name>...)
