@@ -70,7 +70,7 @@ private:
 template <class Scene>
 void measure_tick_alone(Session& session, const std::string& name, int size, std::size_t bytes) {
     ForeignRun<Scene> run(size, Tracking::compare, bytes);
-    session.measure(name + ": a tick without a ring", kMicroseconds)
+    session.measure(name + ": tick, no ring", kMicroseconds)
         .ours([&](Round& round) {
             for (std::uint64_t tick = 0; tick < round.operations(); ++tick)
                 round.time([&] { run.step(); });
@@ -92,13 +92,10 @@ void measure_ticks(Session& session, const std::string& name, ForeignRun<Scene>&
             run.go_back(round.operations());
         };
     };
-    session.measure(name + ": a tick and its commit", kMicroseconds)
-        .ours(work(true, true))
-        .operations(ticks)
-        .run();
-    session.measure(name + ": commit alone", kMicroseconds).ours(work(false, true)).operations(ticks).run();
+    session.measure(name + ": tick + commit", kMicroseconds).ours(work(true, true)).operations(ticks).run();
+    session.measure(name + ": commit", kMicroseconds).ours(work(false, true)).operations(ticks).run();
     constexpr std::uint64_t kBack = 7;
-    session.measure(name + ": rollback of 7 ticks", kMicroseconds)
+    session.measure(name + ": back by 7 ticks", kMicroseconds)
         .ours([&](Round& round) {
             for (std::uint64_t tick = 0; tick < kBack; ++tick) {
                 run.step();
@@ -120,11 +117,11 @@ void measure_pages(Session& session, const std::string& name, ForeignRun<Scene>&
         run.commit();
     }
     const auto pages = static_cast<double>(run.ring().stats().pages_captured - before);
-    session.measure(name + ": changed pages a tick", {"pages", 1})
+    session.measure(name + ": pages a tick", {"page", 1})
         .ours([&](Round& round) { round.add_figure(pages / static_cast<double>(ticks)); })
         .operations(1)
         .run();
-    session.measure(name + ": " + std::to_string(ticks) + " ticks as whole pages", kMebibytes)
+    session.measure(name + ": " + std::to_string(ticks) + " ticks, raw pages", kMebibytes)
         .ours([&](Round& round) { round.add_figure(pages * static_cast<double>(kStatePageBytes)); })
         .operations(1)
         .run();
