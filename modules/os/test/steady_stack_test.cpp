@@ -10,18 +10,17 @@ namespace {
 using ouro::Status;
 using ouro::os::SteadyStack;
 
-// Where the caller's locals are.
-[[gnu::noinline]] std::uintptr_t look() {
+// Where the locals of what is called are.
+[[gnu::noinline]] void look(std::uintptr_t& seen) {
     volatile char local = 0;
-    return reinterpret_cast<std::uintptr_t>(&local);
+    seen = reinterpret_cast<std::uintptr_t>(&local);
 }
 
 // Calls from so much deeper.
 [[gnu::noinline]] Status call_deep(const SteadyStack& stack, int frames, std::uintptr_t& seen) {
     volatile char own[200] = {};
     own[0] = static_cast<char>(frames);
-    const Status status =
-        frames == 0 ? stack.call([&] { seen = look(); }) : call_deep(stack, frames - 1, seen);
+    const Status status = frames == 0 ? stack.call([&] { look(seen); }) : call_deep(stack, frames - 1, seen);
     own[1] = own[0];
     return status;
 }

@@ -73,20 +73,53 @@ std::string_view library_of(const EscapeSite& site) noexcept {
     return {path.data() + path.rfind('/') + 1, path.size() - (path.rfind('/') + 1)};
 }
 
-struct Sums {
-    std::uint64_t calls = 0;
-    std::uint64_t bytes = 0;
-};
-
-Sums sums_of(std::span<const EscapeSite> sites, std::string_view library) noexcept {
-    Sums sums;
-    for (const EscapeSite& site : sites) {
-        if (library_of(site) != library) continue;
-        sums.calls += site.calls;
-        sums.bytes += site.bytes;
+// What is told of a library.
+class LibraryEscapes {
+public:
+    LibraryEscapes(std::span<const EscapeSite> sites, std::string_view library) noexcept : library_(library) {
+        for (const EscapeSite& site : sites)
+            if (library_of(site) == library) add(site);
     }
-    return sums;
-}
+
+    void write(detail::ListingWriter& writer, CallSiteDescriber describer) const noexcept {
+        writer.text(library_).text(": ").number(calls_);
+        writer.text(calls_ == 1 ? " allocation, " : " allocations, ").number(bytes_).text(" B, first by ");
+        write_place(writer, *first_, describer);
+        if (count_ < 2) return;
+        for (const EscapeSite* site : std::span(largest_).first(count_)) {
+            writer.text("    ").number(site->calls).text(" of ").number(site->bytes).text(" B by ");
+            write_place(writer, *site, describer);
+        }
+    }
+
+private:
+    static constexpr std::size_t kShown = 5;
+
+    void add(const EscapeSite& site) noexcept {
+        if (first_ == nullptr) first_ = &site;
+        calls_ += site.calls;
+        bytes_ += site.bytes;
+        // Kept in descending order; what falls off the end is not shown.
+        const EscapeSite* carried = &site;
+        for (const EscapeSite*& place : std::span(largest_).first(count_))
+            if (carried->bytes > place->bytes) std::swap(carried, place);
+        if (count_ < kShown) largest_[count_++] = carried;
+    }
+
+    static void write_place(detail::ListingWriter& writer, const EscapeSite& site,
+                            CallSiteDescriber describer) noexcept {
+        std::array<char, 512> name{};
+        describer(site.code_of(0), name);
+        writer.text(site.function).text(" from ").text(name.data()).end_line();
+    }
+
+    std::string_view library_;
+    std::uint64_t calls_ = 0;
+    std::uint64_t bytes_ = 0;
+    const EscapeSite* first_ = nullptr;
+    std::array<const EscapeSite*, kShown> largest_{};
+    std::size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -129,13 +162,7 @@ void EscapeScope::write(const ByteSink& sink, CallSiteDescriber describer) const
         const bool is_told =
             std::ranges::any_of(before, [&](const EscapeSite& site) { return library_of(site) == library; });
         if (is_told) continue;
-        const Sums sums = sums_of(seen, library);
-        writer.text(library).text(": ").number(sums.calls);
-        writer.text(sums.calls == 1 ? " allocation, " : " allocations, ").number(sums.bytes);
-        std::array<char, 512> name{};
-        describer(seen[index].code_of(0), name);
-        writer.text(" B, first by ").text(seen[index].function);
-        writer.text(" from ").text(name.data()).end_line();
+        LibraryEscapes(seen, library).write(writer, describer);
     }
 }
 

@@ -79,17 +79,12 @@ void* ForeignHeap::resize_unsized(void* block, std::size_t bytes) noexcept {
 void ForeignHeap::free_unsized(void* block) noexcept {
     if (block == nullptr) return;
     const Header header = *header_of(block);
-    heap_->deallocate(
-        {static_cast<std::byte*>(block) - header.lead, static_cast<std::size_t>(header.bytes + header.lead)});
+    const auto lead = static_cast<std::size_t>(header.lead);
+    heap_->deallocate({static_cast<std::byte*>(block) - lead, static_cast<std::size_t>(header.bytes) + lead});
 }
 
 std::size_t ForeignHeap::size_unsized(const void* block) noexcept {
     return static_cast<std::size_t>(header_of(block)->bytes);
-}
-
-bool ForeignHeap::is_equal(const MemoryResource& other) const noexcept {
-    return this == &other || (other.info().name.data() == info().name.data() &&
-                              static_cast<const ForeignHeap&>(other).heap_ == heap_);
 }
 
 ResourceStats ForeignHeap::stats() const noexcept {

@@ -48,7 +48,8 @@ std::uint64_t HashMasks::hash_around(const std::byte* page, std::uint32_t number
     for (; at < count_ && masks_[at].offset < end; ++at) {
         const std::uint64_t first = std::max(begin, masks_[at].offset);
         const std::uint64_t last = std::min(end, masks_[at].end());
-        std::memset(rest.data() + (first - begin), 0, static_cast<std::size_t>(last - first));
+        std::memset(rest.data() + static_cast<std::size_t>(first - begin), 0,
+                    static_cast<std::size_t>(last - first));
     }
     return hash_page(rest.data(), number);
 }

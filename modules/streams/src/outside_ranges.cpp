@@ -1,7 +1,5 @@
 #include "outside_ranges.hpp"
 
-#include <ouro/base/align.hpp>
-
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +7,7 @@ namespace ouro::detail {
 namespace {
 
 // Of copies, so that two do not share a cache line.
-constexpr std::size_t kCopyAlignment = 64;
+constexpr std::uint64_t kCopyAlignment = 64;
 
 // Calls with parts that lie in one page of the image each.
 template <class Visit>
@@ -39,7 +37,8 @@ Expected<std::uint64_t> OutsideRanges::find_room(const Segment& segment, std::si
     };
     if (fits(segment.offset)) return segment.offset;
     for (const Range& range : ranges()) {
-        const std::uint64_t behind = align_up(range.offset + range.outside.size, kCopyAlignment);
+        const std::uint64_t end = range.offset + range.outside.size;
+        const std::uint64_t behind = (end + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
         if (fits(behind)) return behind;
     }
     return Status::not_found;

@@ -5,13 +5,10 @@
 #include <ouro/os/heap_calls.hpp>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <sys/mman.h>
@@ -116,39 +113,6 @@ TEST_P(HeapCalls, OneWatchAtATime) {
     std::free(library_.function<void*(std::size_t)>("sample_malloc")(10));
     EXPECT_EQ(seen_.size(), 1U);
     EXPECT_EQ(watch().status(), Status::busy);
-}
-
-TEST_P(HeapCalls, OfManyThreadsAreToldUntilTheEnd) {
-    static std::atomic<std::uint64_t> count = 0;
-    count = 0;
-    const std::array<std::string_view, 1> names = {GetParam().name};
-    const auto take = library_.function<void*(std::size_t)>("sample_malloc");
-    std::atomic<bool> stops = false;
-    std::array<std::thread, 3> threads;
-    for (std::thread& thread : threads) {
-        thread = std::thread([&] {
-            while (!stops)
-                std::free(take(16));
-        });
-    }
-    for (int round = 0; round < 50; ++round) {
-        // Dies with the round; nobody may look at it afterwards.
-        auto own = std::make_unique<std::atomic<std::uint64_t>>(0);
-        const auto watched = HeapCallWatch::create(
-            names,
-            [](void* context, const HeapCall& call) {
-                *static_cast<std::atomic<std::uint64_t>*>(context) += call.bytes;
-                ++count;
-            },
-            own.get());
-        ASSERT_TRUE(watched);
-        while (*own < 160)
-            std::this_thread::yield();
-    }
-    stops = true;
-    for (std::thread& thread : threads)
-        thread.join();
-    EXPECT_GE(count, 500U);
 }
 
 TEST_P(HeapCalls, AFailureLeavesEverythingAsItWas) {

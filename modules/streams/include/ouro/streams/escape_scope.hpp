@@ -68,8 +68,9 @@ public:
     // In the order in which they were seen first; exact while nobody allocates.
     [[nodiscard]] std::span<const EscapeSite> sites() const noexcept;
 
-    // One line for each library or program: how many allocations, how many bytes, and who was first.
-    // symbolized_reports.hpp has a describer that knows all names.
+    // One line for each library or program: how many allocations, how many bytes, and who was first; where
+    // there are several places, the largest of them below. symbolized_reports.hpp has a describer that knows
+    // all names.
     void write(const ByteSink& sink, CallSiteDescriber describer = locate_call_site) const noexcept;
 
 private:

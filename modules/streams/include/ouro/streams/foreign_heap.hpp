@@ -22,7 +22,7 @@ namespace ouro {
 //         &*heap);
 //
 // AddressSanitizer learns nothing of its blocks, since it could not be told when they come back. One thread
-// at a time. A copy is another handle to the same heap.
+// at a time.
 class ForeignHeap final : public MemoryResource {
 public:
     // Makes an empty heap. Fails with not_found (no such segment), bad_argument (it is portable, or its
@@ -57,7 +57,6 @@ public:
     [[nodiscard]] static std::size_t size_unsized(const void* block) noexcept;
 
     [[nodiscard]] bool owns(const void* address) const noexcept override { return memory_.contains(address); }
-    [[nodiscard]] bool is_equal(const MemoryResource& other) const noexcept override;
     [[nodiscard]] ResourceInfo info() const noexcept override { return {.name = "foreign heap"}; }
     // Of the present tick, as they are rolled back too.
     [[nodiscard]] ResourceStats stats() const noexcept override;

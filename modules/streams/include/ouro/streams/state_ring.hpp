@@ -152,9 +152,9 @@ public:
     [[nodiscard]] Expected<std::uint64_t> outside_offset(const void* address) const noexcept;
 
     // These bytes of the image count as zero in the hashes of the ticks committed from now on: clocks,
-    // addresses of what lies elsewhere. They are kept and rolled back as before. Best before the first commit
-    // that is compared with another. Fails with zero_size, out_of_range, address_in_use (overlaps another
-    // mask) or capacity_exhausted.
+    // addresses of what lies elsewhere. They are kept and rolled back as before. Ticks committed before keep
+    // the hashes they have, which the same ticks simulated again will not have. Fails with zero_size,
+    // out_of_range, address_in_use (overlaps another mask) or capacity_exhausted.
     Expected<void> mask(const void* address, std::size_t bytes) noexcept;
     // not_found when no mask is exactly so.
     Expected<void> unmask(const void* address, std::size_t bytes) noexcept;
