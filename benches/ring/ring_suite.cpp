@@ -13,6 +13,7 @@ void run_ring(Session& session) {
     measure_workers(session);
     measure_snapshot_peers(session);
     measure_sim_types(session);
+    measure_foreign_code(session);
 }
 
 const RegisteredSuite kRegistered({"ring", "the state ring and the streams around it", run_ring});

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 namespace ouro::bench {
 
 class Session;
@@ -15,5 +17,9 @@ void measure_workers(Session& session);
 void measure_snapshot_peers(Session& session);
 // The heap in the image, and the types that live there.
 void measure_sim_types(Session& session);
+// Lua, Bullet and SQLite in the ring, where they are installed: their files add themselves.
+using ForeignMeasure = void (*)(Session& session);
+std::vector<ForeignMeasure>& foreign_measures();
+void measure_foreign_code(Session& session);
 
 }  // namespace ouro::bench

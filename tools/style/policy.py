@@ -46,7 +46,7 @@ OS_HEADER = (r"^(sys|linux|asm|net|netinet|arpa|bits)/|^(unistd|pthread|fcntl|sc
 OS_PLACES = (
     r"^modules/(os|base)/src/linux/",  # the backends, chosen by CMake
     r"^modules/os/src/symbolize/",  # a target of its own, native only
-    r"^modules/[a-z]+/test/linux/",  # tests of what only Linux has
+    r"^modules/[a-z]+/test/(linux|foreign)/",  # tests of what only Linux has
     r"^benches/",  # measures the operating system next to us
     r"^apps/malloc/",  # stands in for the C library's own functions
 )
@@ -59,6 +59,7 @@ CPU_PLACES = (
 
 # Third-party headers and the only places that may include them.
 _PROGRAMS = (r"^apps/", r"^benches/", r"^tests/")
+_FOREIGN = (r"^examples/", r"^benches/", r"^modules/streams/test/foreign/")
 THIRD_PARTY = (
     (r"^xxhash\.h$", (r"^modules/base/src/", r"^benches/")),
     (r"^lz4[a-z]*\.h$", (r"^modules/streams/src/",)),
@@ -69,6 +70,8 @@ THIRD_PARTY = (
     (r"^unwind\.h$", (r"^apps/malloc/", r"^modules/os/src/linux/")),
     (r"^valgrind/", (r"^modules/memory/include/ouro/memory/annotations\.hpp$",)),
     (r"^civetweb\.h$", (r"^modules/inspect/src/",)),
+    # Rolled back as examples of code that was not written for it.
+    (r"^lua\.hpp$|^sqlite3\.h$|^bt[A-Z]\w*\.h$|^LinearMath/", _FOREIGN),
     (r"^CLI/", _PROGRAMS),
     (r"^nlohmann/", _PROGRAMS + (r"^modules/observe/test/",)),  # reads what was written for others
     (r"^benchmark/", (r"^benches/",)),

@@ -99,7 +99,7 @@ TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages,
         const std::byte* bytes = live(page);
         store_page(slots_.page(slot), bytes);
         if (!hashes_) continue;
-        const std::uint64_t hash = hash_page(bytes, page);
+        const std::uint64_t hash = masks_.hash(bytes, page);
         const bool is_portable = kinds_[page] == static_cast<std::uint8_t>(SegmentKind::portable);
         (is_portable ? change.portable : change.process_bound) +=
             hash - slots_.hash(index_.newest_slot(page));

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "future_store.hpp"
+#include "hash_masks.hpp"
 #include "lease_table.hpp"
+#include "outside_ranges.hpp"
 #include "slot_store.hpp"
 #include "tick_log.hpp"
 #include "version_index.hpp"
@@ -53,6 +55,15 @@ public:
     [[nodiscard]] Expected<TickView> view(Tick tick) noexcept;
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) noexcept;
     [[nodiscard]] Expected<std::uint64_t> hash(Tick tick, SegmentKind kind) const noexcept;
+    // As StateRing's functions of these names.
+    Status keep_outside(std::string_view segment, MemoryBlock outside) noexcept;
+    [[nodiscard]] OutsideRanges& outside() noexcept { return outside_; }
+    Status mask(const void* address, std::size_t bytes) noexcept;
+    Status unmask(const void* address, std::size_t bytes) noexcept;
+    [[nodiscard]] const HashMasks& masks() const noexcept { return masks_; }
+    // Around commit() and after going back.
+    void save_outside() noexcept { outside_.save(image_, marks_); }
+    void follow_back(std::uint32_t tick) noexcept;
     [[nodiscard]] StateRingStats stats() const noexcept;
     [[nodiscard]] Status check() const noexcept;
 
@@ -126,6 +137,10 @@ private:
         return image_.block().data + (std::size_t{page} << kStatePageShift);
     }
 
+    [[nodiscard]] std::uint64_t offset_of(const void* address) const noexcept {
+        return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - image_.block().data);
+    }
+
     LiveImage image_;
     DirtyMap marks_;
     WriteFinder finder_;
@@ -134,6 +149,8 @@ private:
     VersionIndex index_;
     LeaseTable leases_;
     FutureStore futures_;
+    OutsideRanges outside_;
+    HashMasks masks_;
     // Room for the number of every page.
     std::span<std::uint32_t> scratch_;
     std::span<std::uint8_t> kinds_;

@@ -88,10 +88,13 @@ Expected<MemoryBlock> StateRing::segment_block(std::string_view name) const noex
 }
 
 Expected<Tick> StateRing::commit() noexcept {
+    core_->save_outside();
     return core_->commit();
 }
 Expected<void> StateRing::rollback(Tick tick) noexcept {
-    return core_->rollback(tick);
+    const Status status = core_->rollback(tick);
+    if (status == Status::ok) core_->follow_back(static_cast<std::uint32_t>(tick));
+    return status;
 }
 Expected<TickView> StateRing::view(Tick tick) const noexcept {
     return core_->view(tick);
@@ -104,7 +107,9 @@ Status StateRing::check() const noexcept {
 }
 
 Expected<KeptFuture> StateRing::branch(Tick tick) noexcept {
-    return core_->branch(tick);
+    const auto future = core_->branch(tick);
+    if (future) core_->follow_back(static_cast<std::uint32_t>(tick));
+    return future;
 }
 Expected<void> StateRing::drop(KeptFuture future) noexcept {
     return core_->drop(future);
@@ -112,6 +117,25 @@ Expected<void> StateRing::drop(KeptFuture future) noexcept {
 
 Expected<TickView> StateRing::view(KeptFuture future, Tick tick) const noexcept {
     return core_->view(future, tick);
+}
+
+Expected<void> StateRing::keep_outside(std::string_view segment, MemoryBlock outside) noexcept {
+    return core_->keep_outside(segment, outside);
+}
+Expected<void> StateRing::release_outside(MemoryBlock outside) noexcept {
+    return core_->outside().remove(outside);
+}
+Expected<std::uint64_t> StateRing::outside_offset(const void* address) const noexcept {
+    return core_->outside().offset_of(address);
+}
+Expected<void> StateRing::mask(const void* address, std::size_t bytes) noexcept {
+    return core_->mask(address, bytes);
+}
+Expected<void> StateRing::unmask(const void* address, std::size_t bytes) noexcept {
+    return core_->unmask(address, bytes);
+}
+bool StateRing::is_masked(std::uint64_t offset) const noexcept {
+    return core_->masks().covers(offset);
 }
 
 void StateRing::changed_erased(const TickView& from, const TickView& to, ChangedFunction visit,

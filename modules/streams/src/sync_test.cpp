@@ -17,11 +17,22 @@ Hashes hashes_of(const StateRing& ring, Tick tick) noexcept {
     return {ring.hash(tick).value_or(0), ring.hash(tick, SegmentKind::process_bound).value_or(0)};
 }
 
-// The first range that differs, with where it is and what it was.
+// A range without the masked bytes at its front; what is left may be nothing.
+ChangedRange behind_masks(const StateRing& ring, ChangedRange range) noexcept {
+    while (range.bytes != 0 && ring.is_masked(range.offset)) {
+        ++range.offset;
+        --range.bytes;
+    }
+    return range;
+}
+
+// The first range that differs and counts, with where it is and what it was.
 void describe_bytes(const StateRing& ring, const TickView& first, const TickView& second,
                     SyncDifference& difference) noexcept {
     StateRing::changed(first, second, [&](ChangedRange range) {
         if (difference.page_known) return;
+        range = behind_masks(ring, range);
+        if (range.bytes == 0) return;
         difference.page_known = true;
         difference.offset = range.offset;
         difference.bytes = range.bytes;

@@ -19,6 +19,8 @@ public:
         : ring_(ring), options_(options), visit_(visit), function_(function) {}
 
     void add(FindingKind kind, std::uint64_t offset, std::uint64_t bytes) noexcept {
+        // What is masked may hold any value, but is rolled back like the rest.
+        if (kind != FindingKind::undeclared_write && ring_.is_masked(offset)) return;
         const bool goes_on = open_.bytes != 0 && open_.kind == kind && open_.offset + open_.bytes == offset;
         if (goes_on && kind == FindingKind::undeclared_write) {
             open_.bytes += bytes;

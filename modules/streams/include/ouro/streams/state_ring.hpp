@@ -139,6 +139,27 @@ public:
     [[nodiscard]] Expected<std::uint64_t> hash(Tick tick,
                                                SegmentKind kind = SegmentKind::portable) const noexcept;
 
+    // Memory outside the image that belongs to the state, such as the variables of a library: each commit
+    // copies what changed in it into the segment, which is for this alone, and going back puts it back. A
+    // tick before this call does not have it, and going back there leaves it alone. The ranges must stay
+    // until they are released. Fails with bad_address (null, or in the image), zero_size, size_overflow,
+    // address_in_use (overlaps one that is kept), not_found (no such segment), bad_argument (it is portable),
+    // capacity_exhausted (it is full, or too many ranges). On the thread that commits, as all of these.
+    Expected<void> keep_outside(std::string_view segment, MemoryBlock outside) noexcept;
+    // not_found.
+    Expected<void> release_outside(MemoryBlock outside) noexcept;
+    // Where in the image the copy of a byte outside is, for views and masks; not_found.
+    [[nodiscard]] Expected<std::uint64_t> outside_offset(const void* address) const noexcept;
+
+    // These bytes of the image count as zero in the hashes of the ticks committed from now on: clocks,
+    // addresses of what lies elsewhere. They are kept and rolled back as before. Ticks committed before keep
+    // the hashes they have, which the same ticks simulated again will not have. Fails with zero_size,
+    // out_of_range, address_in_use (overlaps another mask) or capacity_exhausted.
+    Expected<void> mask(const void* address, std::size_t bytes) noexcept;
+    // not_found when no mask is exactly so.
+    Expected<void> unmask(const void* address, std::size_t bytes) noexcept;
+    [[nodiscard]] bool is_masked(std::uint64_t offset) const noexcept;
+
     // Calls with each ChangedRange in which two ticks really differ, in ascending order. Fails as view does.
     template <class Visit>
     Status changed(Tick from, Tick to, Visit&& visit) const noexcept {
