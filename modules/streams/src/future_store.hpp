@@ -28,7 +28,16 @@ public:
 
     // A new future, to which versions are added in the order of pages, then ticks; zero when there are too
     // many.
-    [[nodiscard]] std::uint8_t begin(std::uint32_t fork_tick, std::uint32_t last_tick, bool is_kept) noexcept;
+    [[nodiscard]] std::uint8_t begin(std::uint32_t fork_tick, std::uint32_t last_tick, std::uint32_t pages,
+                                     bool is_kept) noexcept;
+    // How many pages are not zero at its end.
+    [[nodiscard]] std::uint32_t page_count(std::uint8_t future) const noexcept {
+        return get(futures_[future].pages);
+    }
+    // Whether any of its versions is packed.
+    [[nodiscard]] bool has_packed(std::uint8_t future) const noexcept {
+        return get(futures_[future].has_packed) != 0;
+    }
     void add(std::uint8_t future, std::uint32_t page, Version version) noexcept;
 
     // The slot of the page at a tick of the future; kNone when it is as at the fork.
@@ -82,6 +91,8 @@ private:
         Word end = 0;
         Word fork_tick = 0;
         Word last_tick = 0;
+        Word pages = 0;
+        Word has_packed = 0;
         // Odd while it exists and its handles are good.
         Word generation = 0;
         bool is_kept = false;

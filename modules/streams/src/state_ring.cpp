@@ -103,6 +103,13 @@ Status StateRing::check() const noexcept {
     return core_->check();
 }
 
+Expected<Tick> StateRing::nearest(Tick tick) const noexcept {
+    return core_->nearest(tick);
+}
+Expected<void> StateRing::restore_erased(Tick tick, StepFunction step, void* function) noexcept {
+    return core_->restore(tick, step, function);
+}
+
 Expected<KeptFuture> StateRing::branch(Tick tick) noexcept {
     return core_->branch(tick);
 }
