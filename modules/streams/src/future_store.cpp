@@ -19,6 +19,8 @@ std::uint8_t FutureStore::begin(std::uint32_t fork_tick, std::uint32_t last_tick
         set(future.last_tick, last_tick);
         set(future.pages, pages);
         set(future.has_packed, 0);
+        set(future.whole_from, 0);
+        set(future.thin_every, 1);
         future.generation.store(get(future.generation) + 1, std::memory_order_seq_cst);
         ++count_;
         return static_cast<std::uint8_t>(number);
@@ -98,6 +100,7 @@ Expected<std::uint8_t> FutureStore::future_of(KeptFuture handle, std::uint64_t t
     if (!number) return number;
     const Future& future = futures_[*number];
     if (tick <= get(future.fork_tick) || tick > get(future.last_tick)) return Status::out_of_range;
+    if (tick < get(future.whole_from) && tick % get(future.thin_every) != 0) return Status::tick_thinned;
     return number;
 }
 

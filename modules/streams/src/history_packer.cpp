@@ -17,7 +17,9 @@ constexpr std::size_t kBuffers = 5;
 }  // namespace
 
 void HistoryPacker::carve(Carver& carver, std::uint32_t pages, bool thins) noexcept {
-    const std::uint64_t room = std::clamp<std::uint64_t>(pages, kFewestResults, kMostResults);
+    // A group is thinned out in one go, beside what else there is to pack.
+    const std::uint64_t room =
+        std::clamp<std::uint64_t>(pages, kFewestResults, kMostResults) + (thins ? pages : 0);
     results_ = carver.take<Result>(room);
     spare_room_ = carver.take<std::uint32_t>(room);
     runs_[kOld] = carver.take<std::uint8_t>(pages);
@@ -32,6 +34,7 @@ void HistoryPacker::begin() noexcept {
     group_count_ = 0;
     asked_pages_ = 0;
     result_count_ = 0;
+    packed_count_ = 0;
     group_page_count_ = 0;
     has_thinned_ = false;
     is_cancelled_.store(false, std::memory_order_relaxed);
@@ -39,7 +42,8 @@ void HistoryPacker::begin() noexcept {
 
 bool HistoryPacker::ask_pack(std::uint32_t tick, std::span<const std::uint32_t> pages,
                              std::uint32_t first) noexcept {
-    if (tick_count_ == kMaxTicks || asked_pages_ >= results_.size()) return false;
+    const std::size_t room = results_.size() - group_pages_.size();
+    if (tick_count_ == kMaxTicks || asked_pages_ >= room) return false;
     if (tick_count_ == 0) {
         next_tick_ = tick;
         next_page_ = first;
@@ -61,6 +65,7 @@ void HistoryPacker::give_spare(std::span<const std::uint32_t> slots) noexcept {
 
 void HistoryPacker::work() noexcept {
     if (tick_count_ != 0) pack_ticks();
+    packed_count_ = result_count_;
     if (group_count_ != 0 && !is_stopped()) thin_group();
 }
 
@@ -168,19 +173,24 @@ void HistoryPacker::thin_group() noexcept {
     has_thinned_ = true;
 }
 
-// What the page was at the last kept tick, as its difference to what it is at the next one.
+// What the page was at the last kept tick, as its difference to what it is at the next one. Written anew even
+// if nothing was between them, so that the slots it was in are free for whole.
 bool HistoryPacker::thin_page(std::uint32_t page) noexcept {
     const VersionIndex::Located old = locate(page, kept_);
     if (old.slot == nullptr || !is_packed(old.version.slot)) return true;
     const Version next = locate(page, last_).version;
     const PackedRecord record = PackedStore::record(*from_.slots, old.version.slot);
-    if (record.base_tick == next.tick) return true;
     read(page, old.version.slot, buffer(3));
     read(page, next.slot, buffer(4));
     std::uint8_t& run = runs_[kThin][page];
     Encoded encoded = encode(page, buffer(3), buffer(4), next.tick, run + 1U >= kChainLength);
     encoded.record.check = record.check;
     return put(old, encoded, ends_[kThin], run);
+}
+
+void HistoryPacker::discard_thinned() noexcept {
+    for (const Result& each : results_.subspan(packed_count_, result_count_ - packed_count_))
+        runs_[kThin][each.page] = kChainLength;
 }
 
 void HistoryPacker::hold_new() noexcept {

@@ -55,7 +55,10 @@ public:
     bool ask_pack(std::uint32_t tick, std::span<const std::uint32_t> pages, std::uint32_t first) noexcept;
     // Of the ticks behind `kept` up to `last` only the last stays; the group's ticks follow one by one.
     void ask_thin(std::uint32_t kept, std::uint32_t last) noexcept;
-    void ask_thin_tick(TickPages tick) noexcept { group_[group_count_++] = tick; }
+    void ask_thin_tick(TickPages tick) noexcept {
+        group_[group_count_++] = tick;
+        asked_pages_ += tick.pages.size();
+    }
     [[nodiscard]] std::uint64_t asked_pages() const noexcept { return asked_pages_; }
     [[nodiscard]] bool is_asked() const noexcept { return tick_count_ != 0 || group_count_ != 0; }
     [[nodiscard]] std::size_t max_spare() const noexcept { return spare_room_.size(); }
@@ -67,8 +70,12 @@ public:
     void cancel() noexcept { is_cancelled_.store(true, std::memory_order_relaxed); }
     void work() noexcept;
 
-    // What came of it, for the thread that commits.
-    [[nodiscard]] std::span<const Result> results() const noexcept { return results_.first(result_count_); }
+    // What came of it, for the thread that commits. What was thinned out is taken as a whole or not at all:
+    // its versions are packed against ones that are the next only afterwards.
+    [[nodiscard]] std::span<const Result> packed() const noexcept { return results_.first(packed_count_); }
+    [[nodiscard]] std::span<const Result> thinned() const noexcept {
+        return results_.subspan(packed_count_, has_thinned_ ? result_count_ - packed_count_ : 0);
+    }
     [[nodiscard]] std::uint32_t first_tick() const noexcept { return ticks_[0].tick; }
     [[nodiscard]] bool packs() const noexcept { return tick_count_ != 0; }
     [[nodiscard]] bool thins() const noexcept { return group_count_ != 0; }
@@ -81,6 +88,8 @@ public:
     [[nodiscard]] std::span<const std::uint32_t> group_pages() const noexcept {
         return group_pages_.first(group_page_count_);
     }
+    // The group is not taken; its pages begin anew when it is done again.
+    void discard_thinned() noexcept;
     // Before any of it is taken: slots are given back when finish() has been through.
     void hold_new() noexcept;
     // Gives back what was not used; nothing is under way then.
@@ -129,6 +138,7 @@ private:
     std::uint32_t last_ = 0;
     std::uint32_t group_page_count_ = 0;
     std::uint32_t result_count_ = 0;
+    std::uint32_t packed_count_ = 0;
     bool has_thinned_ = false;
     bool is_under_way_ = false;
     std::atomic<bool> is_cancelled_ = false;

@@ -140,6 +140,7 @@ private:
     void open_gate() noexcept;
     void ask_packing() noexcept;
     void take_packed() noexcept;
+    void move_versions(std::span<const HistoryPacker::Result> results) noexcept;
     // Ends what is under way, and takes what came of it.
     void settle() noexcept;
     void free_word(std::uint32_t word) noexcept;
@@ -155,6 +156,7 @@ private:
     void begin_thinned() noexcept;
     void make_room_to_thin() noexcept;
     void ask_thinning() noexcept;
+    [[nodiscard]] bool make_room_for_group() noexcept;
     void finish_thinning() noexcept;
     void thin_out(std::uint32_t page, std::uint32_t kept, std::uint32_t last, bool is_any_held) noexcept;
     void note_hashes(std::uint32_t first, std::uint32_t last) noexcept;

@@ -90,11 +90,25 @@ void RingCore::ask_packing() noexcept {
                          std::memory_order_seq_cst);
 }
 
+void RingCore::take_packed() noexcept {
+    const bool has_thinned = packer_.has_thinned() && make_room_for_group();
+    packer_.hold_new();
+    move_versions(packer_.packed());
+    if (has_thinned)
+        move_versions(packer_.thinned());
+    else
+        packer_.discard_thinned();
+    if (packer_.packs()) {
+        pack_tick_ = packer_.next_tick();
+        pack_page_ = packer_.next_page();
+    }
+    packer_.finish(slots_);
+    if (has_thinned) finish_thinning();
+}
+
 // First the records are where readers look, then the leases are looked at: whoever still sees the page as it
 // was has a lease by then. Such a version stays as it is.
-void RingCore::take_packed() noexcept {
-    const std::span<const HistoryPacker::Result> results = packer_.results();
-    packer_.hold_new();
+void RingCore::move_versions(std::span<const HistoryPacker::Result> results) noexcept {
     for (std::size_t index = 0; index < results.size(); ++index) {
         if (index + kAhead < results.size()) __builtin_prefetch(results[index + kAhead].place, 1);
         packed_.hold(slots_, results[index].new_word);
@@ -109,12 +123,6 @@ void RingCore::take_packed() noexcept {
         free_word(stays ? each.new_word : each.old_word);
     }
     if (is_any_held) open_gate();
-    if (packer_.packs()) {
-        pack_tick_ = packer_.next_tick();
-        pack_page_ = packer_.next_page();
-    }
-    packer_.finish(slots_);
-    if (packer_.has_thinned()) finish_thinning();
 }
 
 void RingCore::close_gate() noexcept {

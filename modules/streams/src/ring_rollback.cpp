@@ -10,6 +10,7 @@ constexpr std::size_t kAhead = 6;
 }  // namespace
 
 Status RingCore::rollback(Tick tick) noexcept {
+    if (packs_) prepare_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     return go_back(static_cast<std::uint32_t>(tick), false).status();
 }
@@ -17,6 +18,7 @@ Status RingCore::rollback(Tick tick) noexcept {
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
 // it had at the fork.
 Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
+    if (packs_) prepare_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);
@@ -41,7 +43,6 @@ std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
 // The number of the future that what is left behind became, or zero.
 Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcept {
     if (const Status status = collect(); status != Status::ok) return status;
-    if (packs_) prepare_to_go_back();
     const std::uint32_t last = newest();
     // From here on nobody begins to read what is left behind.
     newest_.store(tick, std::memory_order_seq_cst);
@@ -54,6 +55,7 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcep
             newest_.store(last, std::memory_order_seq_cst);
             return Status::capacity_exhausted;
         }
+        if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);
         if (!keeps) leases_.take_for(future, tick, 0);
     }
     const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));

@@ -3,7 +3,8 @@
 // Going back in a packed history.
 namespace ouro::detail {
 
-// Afterwards every pin is one that somebody reads, and nobody is packing.
+// Before it is asked whether a tick is there: it may be thinned out now. Afterwards every pin is one that
+// somebody reads, and nobody is packing.
 void RingCore::prepare_to_go_back() noexcept {
     settle();
     release_pins();

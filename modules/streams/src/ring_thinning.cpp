@@ -55,14 +55,19 @@ void RingCore::note_hashes(std::uint32_t first, std::uint32_t last) noexcept {
         thinned_hashes_[tick % thinned_hashes_.size()] = log_.hashes(tick);
 }
 
+// What is packed so far is not given up with it.
+bool RingCore::make_room_for_group() noexcept {
+    const auto count = static_cast<std::uint32_t>(packer_.group_pages().size());
+    while (thinned_.count() > 1 && !thinned_.has_room(count))
+        give_up_oldest();
+    return thinned_.has_room(count);
+}
+
 // Nobody begins to read what goes from the moment that it is said to be thinned out.
 void RingCore::finish_thinning() noexcept {
     const std::uint32_t last = packer_.thinned_to();
     const std::span<const std::uint32_t> pages = packer_.group_pages();
     const auto count = static_cast<std::uint32_t>(pages.size());
-    while (thinned_.count() > 1 && !thinned_.has_room(count))
-        give_up_oldest();
-    if (!thinned_.has_room(count)) return;
     whole_from_.store(last + 1, std::memory_order_seq_cst);
     const bool is_any_held = leases_.is_any_held();
     const std::uint32_t kept = thinned_.newest() * thin_every_;
@@ -106,6 +111,7 @@ Expected<Tick> RingCore::nearest(Tick tick) const noexcept {
 
 // Each tick on the way is simulated again, and must be what it was.
 Status RingCore::restore(Tick tick, StepFunction step, void* function) noexcept {
+    if (packs_) prepare_to_go_back();
     const auto kept = nearest(tick);
     if (!kept) return kept.status();
     if (const Status status = rollback(*kept); status != Status::ok) return status;

@@ -158,7 +158,8 @@ public:
     Expected<KeptFuture> branch(Tick tick) noexcept;
     // stale_handle when it is gone already. Views of it stay good.
     Expected<void> drop(KeptFuture future) noexcept;
-    // A tick of a kept future. Fails with stale_handle, out_of_range (not a tick of it), and as view does.
+    // A tick of a kept future. Fails with stale_handle, out_of_range (not a tick of it), and as
+    // view does.
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) const noexcept;
 
     // A past tick for reading; see TickView. Fails with tick_gone, tick_thinned, out_of_range,
