@@ -9,6 +9,7 @@ void run_ring(Session& session) {
     measure_frame_streams(session);
     measure_commits(session);
     measure_rollbacks(session);
+    measure_packing(session);
 }
 
 const RegisteredSuite kRegistered({"ring", "the state ring and the streams around it", run_ring});
