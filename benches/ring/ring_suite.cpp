@@ -14,6 +14,7 @@ void run_ring(Session& session) {
     measure_snapshot_peers(session);
     measure_sim_types(session);
     measure_foreign_code(session);
+    measure_packing(session);
 }
 
 const RegisteredSuite kRegistered({"ring", "the state ring and the streams around it", run_ring});

@@ -21,5 +21,7 @@ void measure_sim_types(Session& session);
 using ForeignMeasure = void (*)(Session& session);
 std::vector<ForeignMeasure>& foreign_measures();
 void measure_foreign_code(Session& session);
+// A history that is packed.
+void measure_packing(Session& session);
 
 }  // namespace ouro::bench

@@ -48,6 +48,10 @@ constexpr auto kWords = std::to_array<StatusWords>({
     {Status::cancelled, "cancelled", "Who was asked whether to go on said no; nothing has changed."},
     {Status::tick_gone, "tick_gone",
      "The tick is no longer in the history; keep more ticks, or give the history more bytes."},
+    {Status::tick_thinned, "tick_thinned",
+     "The tick was thinned out of the old history; go to a kept one before it and simulate from there."},
+    {Status::diverged, "diverged",
+     "Simulating again gave another state than the first time; sync_test finds out where."},
     {Status::not_supported, "not_supported",
      "This platform or kernel does not offer it; `ouro doctor` says what it offers."},
     {Status::permission_denied, "permission_denied", "The system does not allow it to this process."},
@@ -92,6 +96,8 @@ constexpr bool is_known(Status status) noexcept {
         case Status::sealed:
         case Status::cancelled:
         case Status::tick_gone:
+        case Status::tick_thinned:
+        case Status::diverged:
         case Status::not_supported:
         case Status::permission_denied:
         case Status::no_huge_pages:

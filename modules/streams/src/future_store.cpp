@@ -1,10 +1,13 @@
 #include "future_store.hpp"
 
+#include "packed_store.hpp"
+
 #include <ouro/base/assert.hpp>
 
 namespace ouro::detail {
 
-std::uint8_t FutureStore::begin(std::uint32_t fork_tick, std::uint32_t last_tick, bool is_kept) noexcept {
+std::uint8_t FutureStore::begin(std::uint32_t fork_tick, std::uint32_t last_tick, std::uint32_t pages,
+                                bool is_kept) noexcept {
     for (std::uint32_t number = 1; number <= kMaxFutures; ++number) {
         Future& future = futures_[number];
         if (future.is_used) continue;
@@ -14,6 +17,10 @@ std::uint8_t FutureStore::begin(std::uint32_t fork_tick, std::uint32_t last_tick
         set(future.end, end_);
         set(future.fork_tick, fork_tick);
         set(future.last_tick, last_tick);
+        set(future.pages, pages);
+        set(future.has_packed, 0);
+        set(future.whole_from, 0);
+        set(future.thin_every, 1);
         future.generation.store(get(future.generation) + 1, std::memory_order_seq_cst);
         ++count_;
         return static_cast<std::uint8_t>(number);
@@ -29,6 +36,7 @@ void FutureStore::add(std::uint8_t number, std::uint32_t page, Version version) 
     set(entry.tick, version.tick);
     set(entry.slot, version.slot);
     set(future.end, end_);
+    if (is_packed(version.slot)) set(future.has_packed, 1);
 }
 
 std::uint32_t FutureStore::find(std::uint8_t number, std::uint32_t page, std::uint32_t tick) const noexcept {
@@ -92,6 +100,7 @@ Expected<std::uint8_t> FutureStore::future_of(KeptFuture handle, std::uint64_t t
     if (!number) return number;
     const Future& future = futures_[*number];
     if (tick <= get(future.fork_tick) || tick > get(future.last_tick)) return Status::out_of_range;
+    if (tick < get(future.whole_from) && tick % get(future.thin_every) != 0) return Status::tick_thinned;
     return number;
 }
 

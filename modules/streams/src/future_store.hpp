@@ -28,8 +28,23 @@ public:
 
     // A new future, to which versions are added in the order of pages, then ticks; zero when there are too
     // many.
-    [[nodiscard]] std::uint8_t begin(std::uint32_t fork_tick, std::uint32_t last_tick, bool is_kept) noexcept;
+    [[nodiscard]] std::uint8_t begin(std::uint32_t fork_tick, std::uint32_t last_tick, std::uint32_t pages,
+                                     bool is_kept) noexcept;
+    // How many pages are not zero at its end.
+    [[nodiscard]] std::uint32_t page_count(std::uint8_t future) const noexcept {
+        return get(futures_[future].pages);
+    }
+    // Whether any of its versions is packed.
+    [[nodiscard]] bool has_packed(std::uint8_t future) const noexcept {
+        return get(futures_[future].has_packed) != 0;
+    }
     void add(std::uint8_t future, std::uint32_t page, Version version) noexcept;
+
+    // Of its ticks before this one only multiples of a number were kept.
+    void set_thinned(std::uint8_t future, std::uint32_t before, std::uint32_t every) noexcept {
+        set(futures_[future].whole_from, before);
+        set(futures_[future].thin_every, every);
+    }
 
     // The slot of the page at a tick of the future; kNone when it is as at the fork.
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -56,7 +71,7 @@ public:
 
     // For any thread.
     [[nodiscard]] KeptFuture handle(std::uint8_t future) const noexcept;
-    // stale_handle, or out_of_range when the future has no such tick.
+    // stale_handle, out_of_range when the future has no such tick, or tick_thinned.
     [[nodiscard]] Expected<std::uint8_t> future_of(KeptFuture handle, std::uint64_t tick) const noexcept;
     [[nodiscard]] Expected<std::uint8_t> future_of(KeptFuture handle) const noexcept;
     // The handles of this future are stale from now on.
@@ -82,6 +97,10 @@ private:
         Word end = 0;
         Word fork_tick = 0;
         Word last_tick = 0;
+        Word pages = 0;
+        Word has_packed = 0;
+        Word whole_from = 0;
+        Word thin_every = 1;
         // Odd while it exists and its handles are good.
         Word generation = 0;
         bool is_kept = false;

@@ -50,14 +50,29 @@ void LeaseTable::take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t
     cells_[cell_of(future)].store(pack(tick, 0), std::memory_order_seq_cst);
 }
 
-void LeaseTable::end(std::uint32_t index) noexcept {
+bool LeaseTable::set_aside(std::uint32_t index, std::uint32_t pages) noexcept {
+    if (unpacked_[index].load(std::memory_order_acquire) != 0) return true;
+    const bool fits = set_aside_pages_.fetch_add(pages, std::memory_order_relaxed) + pages <= unpacked_quota_;
+    std::uint32_t none = 0;
+    if (fits && unpacked_[index].compare_exchange_strong(none, pages, std::memory_order_acq_rel)) return true;
+    set_aside_pages_.fetch_sub(pages, std::memory_order_relaxed);
+    return fits;
+}
+
+bool LeaseTable::leave(std::uint32_t index) noexcept {
     Cell& cell = cells_[index];
     std::uint64_t value = cell.load(std::memory_order_relaxed);
     std::uint64_t left = 0;
     do {
         left = (value & kReaders) == kOneReader ? 0 : value - kOneReader;
-    } while (!cell.compare_exchange_weak(value, left, std::memory_order_release, std::memory_order_relaxed));
-    if (left != 0) return;
+    } while (!cell.compare_exchange_weak(value, left, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return left == 0;
+}
+
+void LeaseTable::give_back(std::uint32_t index) noexcept {
+    if (index < kReaderCells)
+        set_aside_pages_.fetch_sub(unpacked_[index].exchange(0, std::memory_order_acq_rel),
+                                   std::memory_order_relaxed);
     reserved_pages_.fetch_sub(cell_pages_[index].exchange(0, std::memory_order_release),
                               std::memory_order_relaxed);
     held_.fetch_sub(1, std::memory_order_seq_cst);

@@ -33,7 +33,16 @@ public:
     // budget_exceeded (the quota).
     [[nodiscard]] Expected<std::uint32_t> take(std::uint32_t tick, std::uint8_t future,
                                                std::uint32_t pages) noexcept;
-    void end(std::uint32_t cell) noexcept;
+    void end(std::uint32_t cell) noexcept {
+        end(cell, [] {});
+    }
+    // Calls when nobody holds the cell any more, before anybody can take it again.
+    template <class Clean>
+    void end(std::uint32_t cell, Clean&& clean) noexcept {
+        if (!leave(cell)) return;
+        clean();
+        give_back(cell);
+    }
 
     // A kept future reads the tick at which it begins, in a cell of its own, with or without a share of the
     // quota. For the thread that commits.
@@ -45,6 +54,11 @@ public:
         reserved_pages_.fetch_sub(pages, std::memory_order_relaxed);
     }
     void take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t reserved_pages) noexcept;
+
+    // Sets pages aside that the holder of a lease may have unpacked; once for each cell. False when that is
+    // more than there are.
+    void set_unpacked_quota(std::uint64_t pages) noexcept { unpacked_quota_ = pages; }
+    [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
 
     [[nodiscard]] Lease lease(std::uint32_t cell) const noexcept;
     [[nodiscard]] bool is_any_held() const noexcept { return held_.load(std::memory_order_seq_cst) != 0; }
@@ -85,6 +99,9 @@ private:
                 .future = static_cast<std::uint8_t>(value),
                 .is_held = (value & kReaders) != 0};
     }
+    // True for the last one.
+    [[nodiscard]] bool leave(std::uint32_t index) noexcept;
+    void give_back(std::uint32_t index) noexcept;
     [[nodiscard]] bool join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexcept;
     static std::uint64_t pack(std::uint32_t tick, std::uint8_t future) noexcept {
         return std::uint64_t{tick} << kTickShift | kOneReader | future;
@@ -93,9 +110,12 @@ private:
 
     std::array<Cell, kCells> cells_{};
     std::array<std::atomic<std::uint32_t>, kCells> cell_pages_{};
+    std::array<std::atomic<std::uint32_t>, kReaderCells> unpacked_{};
     std::atomic<std::uint64_t> reserved_pages_ = 0;
+    std::atomic<std::uint64_t> set_aside_pages_ = 0;
     std::atomic<std::uint32_t> held_ = 0;
     std::uint64_t quota_pages_ = 0;
+    std::uint64_t unpacked_quota_ = 0;
 };
 
 }  // namespace ouro::detail

@@ -47,6 +47,7 @@ void RingCore::changed(const TickView& from, const TickView& to, ChangedFunction
     RangeJoiner joiner(visit, function);
     const std::uint32_t pages = from.core_->image().page_count();
     for (std::uint32_t page = 0; page < pages; ++page) {
+        if (from.core_->is_same_version(page, from.cell_, to.cell_)) continue;
         const std::byte* one = from.page(page);
         const std::byte* other = to.page(page);
         if (one == other || is_same_page(one, other)) continue;

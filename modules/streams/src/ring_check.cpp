@@ -1,34 +1,65 @@
+#include "page_copy.hpp"
 #include "ring_core.hpp"
+#include "version_reader.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ouro::detail {
 
-bool RingCore::sees_once(std::uint32_t slot, std::uint64_t& count) const noexcept {
-    if (slot == 0) return true;
-    if (slot > slots_.capacity() || seen_[slot] != 0) return false;
-    seen_[slot] = 1;
+bool RingCore::sees_once(std::uint32_t word, std::uint64_t& count) noexcept {
+    if (word == 0) return true;
+    if (is_packed(word)) return packs_ && packed_.recount(slots_, word);
+    if (word > slots_.capacity() || seen_[word] != 0) return false;
+    seen_[word] = 1;
     ++count;
     return true;
 }
 
-// Each slot is free, holds a version that can be read, or is pinned: one of the three.
-Status RingCore::check() const noexcept {
+// The bytes come out, and have the hash that they had.
+bool RingCore::is_readable(std::uint32_t page, Version version) const noexcept {
+    alignas(64) std::array<std::byte, kStatePageBytes> bytes;
+    const auto find_base = [&](std::uint32_t tick) { return index_.find(page, tick).slot; };
+    if (!read_version(slots_, packed_, page, version.slot, bytes.data(), find_base)) return false;
+    const PackedRecord record = PackedStore::record(slots_, version.slot);
+    return !hashes_ || record.check == static_cast<std::uint32_t>(hash_page(bytes.data(), page));
+}
+
+// Of the packed versions the oldest is unpacked, and with it those that it was packed against.
+bool RingCore::sees_page(std::uint32_t page, std::uint64_t& count) noexcept {
+    bool is_sound = !is_packed(index_.newest_slot(page));
+    bool has_unpacked = false;
+    index_.visit(page, [&](Version version, std::uint32_t until) {
+        is_sound = is_sound && version.tick <= log_.newest();
+        if (!is_kept(version.tick, until)) return;
+        is_sound = sees_once(version.slot, count) && is_sound;
+        if (!is_sound || !is_packed(version.slot) || has_unpacked) return;
+        has_unpacked = true;
+        is_sound = is_readable(page, version);
+    });
+    return is_sound;
+}
+
+// Each slot is free, holds a version that can be read or records of such, or is pinned: one of them.
+Status RingCore::check() noexcept {
     if (const Status status = index_.check(); status != Status::ok) return status;
     std::ranges::fill(seen_, std::uint8_t{0});
     if (!slots_.is_sound(seen_)) return Status::corrupt_data;
     std::uint64_t count = slots_.free_count();
     bool is_sound = true;
-    for (std::uint32_t page = 0; page < index_.page_count(); ++page) {
-        index_.visit(page, [&](Version version, std::uint32_t until) {
-            const bool is_kept = until == 0 || until > log_.oldest();
-            if (is_kept) is_sound = sees_once(version.slot, count) && is_sound;
-            is_sound = is_sound && version.tick <= log_.newest();
-        });
+    if (packs_) {
+        packed_.begin_recount();
+        for (const PackedStore::End& end : packer_.ends())
+            if (end.slot != 0) packed_.recount_slot(end.slot);
+        for (const std::uint32_t slot : packer_.spare())
+            is_sound = sees_once(slot, count) && is_sound;
     }
+    for (std::uint32_t page = 0; page < index_.page_count(); ++page)
+        is_sound = sees_page(page, count) && is_sound;
     for (const Pin& pin : pins_.first(pin_count_))
         is_sound = sees_once(pin.slot, count) && is_sound;
-    futures_.visit_slots([&](std::uint32_t slot) { is_sound = sees_once(slot, count) && is_sound; });
+    futures_.visit_slots([&](std::uint32_t word) { is_sound = sees_once(word, count) && is_sound; });
+    if (packs_) is_sound = packed_.end_recount(seen_, count) && is_sound;
     return is_sound && count == slots_.capacity() ? Status::ok : Status::corrupt_data;
 }
 

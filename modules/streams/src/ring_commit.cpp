@@ -17,9 +17,11 @@ Expected<Tick> RingCore::commit() noexcept {
     if (const Status status = collect(); status != Status::ok) return status;
     const std::span<const std::uint32_t> pages = scratch_.first(marks_.drain(scratch_.data()));
     const auto count = static_cast<std::uint32_t>(pages.size());
+    if (packs_) make_room_to_pack(count);
     make_room(count);
     const auto slots = slots_.take(count);
     publish(pages, slots, capture(pages, slots));
+    if (packs_) begin_packing();
     ++stats_.commits;
     stats_.pages_captured += count;
     stats_.last_pages = count;
@@ -35,6 +37,14 @@ void RingCore::make_room(std::uint32_t changes) noexcept {
 }
 
 void RingCore::give_up_oldest() noexcept {
+    if (packs_)
+        give_up_packed();
+    else
+        give_up_unpacked();
+    ++stats_.ticks_given_up;
+}
+
+void RingCore::give_up_unpacked() noexcept {
     const std::uint32_t next = log_.oldest() + 1;
     OURO_ASSERT(log_.holds(next), "the newest tick is never given up");
     oldest_.store(next, std::memory_order_seq_cst);
@@ -45,7 +55,6 @@ void RingCore::give_up_oldest() noexcept {
     else
         slots_.give(changes.previous);
     log_.drop_oldest();
-    ++stats_.ticks_given_up;
 }
 
 void RingCore::give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept {
@@ -130,7 +139,7 @@ bool RingCore::needs_base(std::uint8_t future, std::uint32_t page) const noexcep
 void RingCore::add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept {
     if (index_.append(page, version, needed_tick)) return;
     index_.compact([this](std::uint32_t each, std::uint32_t from, std::uint32_t until) {
-        return until > log_.oldest() || is_read(each, from, until);
+        return is_kept(from, until) || is_read(each, from, until);
     });
     const bool is_added = index_.append(page, version, needed_tick);
     OURO_ASSERT(is_added, "the index has room for every slot");
@@ -142,15 +151,16 @@ void RingCore::publish(std::span<const std::uint32_t> pages, std::span<const std
     const TickHashes before = is_first ? TickHashes{} : log_.hashes(log_.newest());
     const TickChanges changes = log_.add(static_cast<std::uint32_t>(pages.size()));
     const std::uint32_t tick = log_.newest();
-    const std::uint32_t needed_tick =
-        leases_.is_any_held() ? leases_.oldest_or(log_.oldest()) : log_.oldest();
+    const std::uint32_t needed_tick = leases_.is_any_held() ? leases_.oldest_or(oldest()) : oldest();
     std::uint32_t fresh_pages = 0;
     for (std::size_t index = 0; index < pages.size(); ++index) {
         const std::uint32_t page = pages[index];
         const std::uint32_t previous = index_.newest_slot(page);
         changes.pages[index] = page;
-        changes.slots[index] = slots[index];
-        changes.previous[index] = previous;
+        if (!packs_) {
+            changes.slots[index] = slots[index];
+            changes.previous[index] = previous;
+        }
         fresh_pages += previous == 0 ? 1 : 0;
         add_version(page, {.tick = tick, .slot = slots[index]}, needed_tick);
     }

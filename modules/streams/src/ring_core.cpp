@@ -14,6 +14,13 @@ namespace {
 // All zeros: what a page holds that was never written.
 alignas(64) constexpr std::array<std::byte, kStatePageBytes> kZeroPage{};
 
+// So many versions for each slot have room in the index of a packed history.
+constexpr std::uint64_t kVersionsPerSlot = 8;
+// Slots that are in use for a few records: at the ends of the packed history, and of kept futures.
+constexpr std::uint64_t kPartlyUsed = 2 * (LeaseTable::kMaxFutures + 2);
+// Readers of one tick may unpack one page at the same time, of which one is kept.
+constexpr std::uint32_t kUnpackedAtOnce = 64;
+
 }  // namespace
 
 void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
@@ -25,18 +32,38 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     pins_ = carver.take<Pin>(sizes.pinned);
     finder_.carve(carver, sizes.pages);
     futures_.carve(carver, sizes.slots);
-    log_.carve(carver, sizes.ticks, sizes.pages, sizes.slots);
-    index_.carve(carver, sizes.pages, std::uint64_t{sizes.slots});
+    log_.carve(carver, sizes.ticks, sizes.pages, sizes.versions, !sizes.packs);
+    index_.carve(carver, sizes.pages, sizes.versions);
+    if (sizes.packs) {
+        const bool thins = sizes.thinned_groups != 0;
+        packed_.carve(carver, sizes.slots);
+        packer_.carve(carver, sizes.pages, thins);
+        unpacked_.carve(carver, sizes.unpacked + kUnpackedAtOnce);
+        if (thins) thinned_.carve(carver, sizes.thinned_groups, sizes.pages, sizes.versions / 2, false);
+        thinned_hashes_ = carver.take<TickHashes>(sizes.thinned_ticks);
+    }
     seen_ = carver.take<std::uint8_t>(std::uint64_t{sizes.slots} + 1);
     slots_.carve(carver, sizes.slots);
 }
 
 Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint32_t pages) noexcept {
-    if (options.history_ticks == 0) return Status::bad_argument;
-    RingSizes sizes{.pages = pages, .ticks = options.history_ticks + 1};
+    const bool thins = options.thinned_ticks != 0;
+    const bool can_thin =
+        options.packing && options.thin_every > 1 && options.thin_every <= HistoryPacker::kMaxGroup;
+    if (options.history_ticks == 0 || (thins && !can_thin)) return Status::bad_argument;
+    const std::uint64_t asked_ticks = std::uint64_t{options.history_ticks} + options.thinned_ticks;
+    if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
+    RingSizes sizes{.pages = pages, .ticks = options.history_ticks + 1, .packs = options.packing};
+    if (thins) {
+        // A group is thinned out some time after it is complete.
+        sizes.ticks = std::max(options.history_ticks, options.dense_ticks) + 1 + 2 * options.thin_every;
+        sizes.thinned_groups = options.thinned_ticks / options.thin_every + 2;
+        sizes.thinned_ticks = (sizes.thinned_groups + 1) * options.thin_every + sizes.ticks;
+    }
     // As many slots as the bound holds; each costs nearly the same.
+    const std::uint64_t most = options.packing ? PackedStore::kMaxSlots : UINT32_MAX / 2;
     std::uint64_t low = 0;
-    std::uint64_t high = std::min<std::uint64_t>(options.history_bytes >> kStatePageShift, UINT32_MAX - 1);
+    std::uint64_t high = std::min<std::uint64_t>(options.history_bytes >> kStatePageShift, most);
     while (low < high) {
         const std::uint64_t middle = low + (high - low + 1) / 2;
         divide(options, middle, sizes);
@@ -46,18 +73,24 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
             high = middle - 1;
     }
     divide(options, low, sizes);
-    const std::uint64_t needed = 2 * std::uint64_t{pages} + (options.reader_bytes >> kStatePageShift);
+    const std::uint64_t needed = 2 * std::uint64_t{pages} + (options.reader_bytes >> kStatePageShift) +
+                                 (options.packing ? kPartlyUsed : 0);
     if (low < needed) return Status::budget_exceeded;
     return sizes;
 }
 
 // What it takes to have so many slots.
 void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept {
-    const std::uint64_t twice = 2 * std::uint64_t{sizes.pages};
+    const std::uint64_t twice = 2 * std::uint64_t{sizes.pages} + (sizes.packs ? kPartlyUsed : 0);
     const std::uint64_t spare = slots > twice ? slots - twice : 0;
     const std::uint64_t asked = options.reader_bytes >> kStatePageShift;
     sizes.slots = static_cast<std::uint32_t>(slots);
+    sizes.versions = sizes.packs ? slots * kVersionsPerSlot : slots;
     sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : spare / 2, spare));
+    const std::uint64_t unpacked = options.unpacked_bytes >> kStatePageShift;
+    if (sizes.packs)
+        sizes.unpacked = static_cast<std::uint32_t>(unpacked != 0 ? std::min(unpacked, slots)
+                                                                  : 2 * std::uint64_t{sizes.pages});
     Carver carver;
     RingCore(LiveImage()).carve(carver, sizes);
     sizes.bytes = carver.used_bytes() + align_up(sizeof(RingCore), Carver::kAlignment);
@@ -68,8 +101,15 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     carve(carver, sizes);
     marks_ = DirtyMap(image_.block().data, image_.block().size, page_marks_, group_marks_);
     leases_.set_quota(sizes.pinned);
+    leases_.set_unpacked_quota(sizes.unpacked);
     hashes_ = options.hashes;
     jobs_ = options.jobs;
+    packs_ = sizes.packs;
+    dense_ticks_ = options.dense_ticks;
+    whole_ticks_ = options.history_ticks;
+    thin_every_ = sizes.thinned_groups != 0 ? options.thin_every : 0;
+    packer_.start(
+        {.index = &index_, .slots = &slots_, .packed = &packed_, .leases = &leases_, .has_hashes = hashes_});
     std::ranges::fill(kinds_, static_cast<std::uint8_t>(SegmentKind::portable));
     for (const Segment& segment : image_.segments())
         std::ranges::fill(kinds_.subspan(segment.first_page(), segment.page_count()),
@@ -90,8 +130,11 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
 }
 
 Status RingCore::status_of(Tick tick) const noexcept {
-    if (tick > newest()) return Status::out_of_range;
-    return tick < oldest() ? Status::tick_gone : Status::ok;
+    if (tick > newest_.load(std::memory_order_seq_cst)) return Status::out_of_range;
+    if (tick < oldest_.load(std::memory_order_seq_cst)) return Status::tick_gone;
+    const bool is_thinned =
+        thins() && tick < whole_from_.load(std::memory_order_seq_cst) && tick % thin_every_ != 0;
+    return is_thinned ? Status::tick_thinned : Status::ok;
 }
 
 Status RingCore::collect() noexcept {
@@ -100,33 +143,47 @@ Status RingCore::collect() noexcept {
 
 Expected<std::uint64_t> RingCore::hash(Tick tick, SegmentKind kind) const noexcept {
     if (!hashes_) return Status::not_supported;
-    if (const Status status = status_of(tick); status != Status::ok) return status;
-    const TickHashes& hashes = log_.hashes(static_cast<std::uint32_t>(tick));
+    const Status status = status_of(tick);
+    if (status != Status::ok && status != Status::tick_thinned) return status;
+    const TickHashes& hashes = log_.holds(tick) ? log_.hashes(static_cast<std::uint32_t>(tick))
+                                                : thinned_hashes_[tick % thinned_hashes_.size()];
     return kind == SegmentKind::portable ? hashes.portable : hashes.process_bound;
 }
 
 // The lease is taken before the history is looked at: see LeaseTable.
 Expected<TickView> RingCore::view(Tick tick) noexcept {
     if (const Status status = status_of(tick); status != Status::ok) return status;
-    const auto number = static_cast<std::uint32_t>(tick);
-    const auto cell = leases_.take(number, 0, touched_pages_.load(std::memory_order_relaxed));
+    const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
+    const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
     if (!cell) return cell.status();
-    const bool is_there =
-        tick >= oldest_.load(std::memory_order_seq_cst) && tick <= newest_.load(std::memory_order_seq_cst);
-    if (is_there) return TickView(*this, tick, *cell);
-    leases_.end(*cell);
-    return Status::tick_gone;
+    if (const Status status = status_of(tick); status != Status::ok) {
+        end_view(*cell);
+        return status == Status::tick_thinned ? status : Status::tick_gone;
+    }
+    return view_at(tick, *cell, pages);
 }
 
 Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
     const auto number = futures_.future_of(future, tick);
     if (!number) return number.status();
-    const auto cell = leases_.take(static_cast<std::uint32_t>(tick), *number,
-                                   touched_pages_.load(std::memory_order_relaxed));
+    const std::uint32_t pages = futures_.page_count(*number);
+    const auto cell = leases_.take(static_cast<std::uint32_t>(tick), *number, pages);
     if (!cell) return cell.status();
-    if (futures_.future_of(future)) return TickView(*this, tick, *cell);
-    leases_.end(*cell);
+    if (futures_.future_of(future)) return view_at(tick, *cell, pages);
+    end_view(*cell);
     return Status::stale_handle;
+}
+
+// What is packed will have to be unpacked for the reader. A tick of which nothing is packed now stays so
+// while it is read.
+Expected<TickView> RingCore::view_at(Tick tick, std::uint32_t cell, std::uint32_t pages) noexcept {
+    const std::uint8_t future = leases_.lease(cell).future;
+    const bool has_packed =
+        packs_ && (future != 0 ? futures_.has_packed(future)
+                               : tick + 1 < packed_before_.load(std::memory_order_seq_cst));
+    if (!has_packed || leases_.set_aside(cell, pages)) return TickView(*this, tick, cell);
+    end_view(cell);
+    return Status::budget_exceeded;
 }
 
 // A future that did not change the page has it from where it began, which may be in another one. While the
@@ -140,6 +197,14 @@ std::uint32_t RingCore::find_slot(std::uint32_t page, LeaseTable::Lease at) cons
     return index_.find(page, at.tick).slot;
 }
 
+void RingCore::end_view(std::uint32_t cell) noexcept {
+    if (!packs_) return leases_.end(cell);
+    // While nobody unpacks for a reader that is about to go.
+    gate_.enter();
+    leases_.end(cell, [&] { unpacked_.end(cell); });
+    gate_.leave();
+}
+
 std::uint32_t RingCore::slot_at(std::uint32_t page, std::uint32_t cell) const noexcept {
     for (;;) {
         const std::uint32_t state = index_.state();
@@ -149,8 +214,12 @@ std::uint32_t RingCore::slot_at(std::uint32_t page, std::uint32_t cell) const no
     }
 }
 
-const std::byte* RingCore::page_at(std::uint32_t page, std::uint32_t cell) const noexcept {
+const std::byte* RingCore::page_at(std::uint32_t page, std::uint32_t cell) noexcept {
+    if (packs_) {
+        if (const std::byte* unpacked = unpacked_.find(cell, page); unpacked != nullptr) return unpacked;
+    }
     const std::uint32_t slot = slot_at(page, cell);
+    if (is_packed(slot)) return unpack_at(page, cell);
     return slot == 0 ? kZeroPage.data() : slots_.page(slot);
 }
 
@@ -158,6 +227,8 @@ StateRingStats RingCore::stats() const noexcept {
     StateRingStats stats = stats_;
     stats.free_slots = slots_.free_count();
     stats.pinned_slots = pin_count_;
+    stats.packed_versions = packed_.record_count();
+    stats.packed_bytes = packed_.record_bytes();
     return stats;
 }
 

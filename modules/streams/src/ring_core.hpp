@@ -2,10 +2,14 @@
 
 #include "future_store.hpp"
 #include "hash_masks.hpp"
+#include "history_packer.hpp"
 #include "lease_table.hpp"
 #include "outside_ranges.hpp"
+#include "packed_store.hpp"
+#include "read_gate.hpp"
 #include "slot_store.hpp"
 #include "tick_log.hpp"
+#include "unpacked_pages.hpp"
 #include "version_index.hpp"
 #include "write_finder.hpp"
 
@@ -15,6 +19,7 @@
 #include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -28,6 +33,14 @@ struct RingSizes {
     std::uint32_t slots = 0;
     // Versions that readers and kept futures may hold on to.
     std::uint32_t pinned = 0;
+    // Versions in all; more than slots where they are packed.
+    std::uint64_t versions = 0;
+    // Pages that readers of packed ticks may have unpacked.
+    std::uint32_t unpacked = 0;
+    // Kept ticks of the thinned-out history, and all its ticks; none without.
+    std::uint32_t thinned_groups = 0;
+    std::uint32_t thinned_ticks = 0;
+    bool packs = false;
     std::uint64_t bytes = 0;
 };
 
@@ -39,6 +52,9 @@ public:
                                                      std::uint32_t pages) noexcept;
 
     explicit RingCore(LiveImage&& image) noexcept : image_(std::move(image)) {}
+    RingCore(const RingCore&) = delete;
+    RingCore& operator=(const RingCore&) = delete;
+    ~RingCore();
 
     // Takes over zeros of RingSizes::bytes, behind the core itself, and makes tick 0.
     Status start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory) noexcept;
@@ -52,6 +68,10 @@ public:
     Status rollback(Tick tick) noexcept;
     Expected<KeptFuture> branch(Tick tick) noexcept;
     Status drop(KeptFuture future) noexcept;
+    // As StateRing::restore.
+    using StepFunction = void (*)(void* function, Tick tick);
+    Status restore(Tick tick, StepFunction step, void* function) noexcept;
+    [[nodiscard]] Expected<Tick> nearest(Tick tick) const noexcept;
     [[nodiscard]] Expected<TickView> view(Tick tick) noexcept;
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) noexcept;
     [[nodiscard]] Expected<std::uint64_t> hash(Tick tick, SegmentKind kind) const noexcept;
@@ -65,7 +85,7 @@ public:
     void save_outside() noexcept { outside_.save(image_, marks_); }
     void follow_back(std::uint32_t tick) noexcept;
     [[nodiscard]] StateRingStats stats() const noexcept;
-    [[nodiscard]] Status check() const noexcept;
+    [[nodiscard]] Status check() noexcept;
 
     // As StateRing::changed.
     using ChangedFunction = void (*)(void* function, ChangedRange range);
@@ -73,10 +93,13 @@ public:
                         void* function) noexcept;
 
     // For views.
-    [[nodiscard]] const std::byte* page_at(std::uint32_t page, std::uint32_t cell) const noexcept;
+    [[nodiscard]] const std::byte* page_at(std::uint32_t page, std::uint32_t cell) noexcept;
+    // Whether two leases see one version of the page; false when that is not known.
+    [[nodiscard]] bool is_same_version(std::uint32_t page, std::uint32_t one,
+                                       std::uint32_t other) const noexcept;
     [[nodiscard]] std::uint32_t slot_at(std::uint32_t page, std::uint32_t cell) const noexcept;
     [[nodiscard]] std::uint32_t find_slot(std::uint32_t page, LeaseTable::Lease at) const noexcept;
-    void end_view(std::uint32_t cell) noexcept { leases_.end(cell); }
+    void end_view(std::uint32_t cell) noexcept;
 
 private:
     struct Pin {
@@ -89,11 +112,14 @@ private:
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;
     void carve(Carver& carver, const RingSizes& sizes) noexcept;
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
+    [[nodiscard]] const std::byte* unpack_at(std::uint32_t page, std::uint32_t cell) noexcept;
+    [[nodiscard]] Expected<TickView> view_at(Tick tick, std::uint32_t cell, std::uint32_t pages) noexcept;
     Status collect() noexcept;
 
     // Commit.
     void make_room(std::uint32_t changes) noexcept;
     void give_up_oldest() noexcept;
+    void give_up_unpacked() noexcept;
     void give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept;
     void release_pins() noexcept;
     TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots) noexcept;
@@ -106,6 +132,46 @@ private:
     [[nodiscard]] bool is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until) const noexcept;
     [[nodiscard]] bool needs_base(std::uint8_t future, std::uint32_t page) const noexcept;
 
+    // Whether a tick that is kept has this version of the present timeline, replaced at `until` or never.
+    [[nodiscard]] bool is_kept(std::uint32_t from, std::uint32_t until) const noexcept;
+
+    // Packing: on the thread that commits.
+    struct OldestTicks {
+        std::uint32_t first;
+        std::uint32_t next;
+        std::span<const std::uint32_t> pages;
+    };
+    [[nodiscard]] OldestTicks oldest_ticks() const noexcept;
+    void give_up_packed() noexcept;
+    void give_up_version(std::uint32_t page, const VersionIndex::Located& version, bool is_any_held) noexcept;
+    void make_room_to_pack(std::uint32_t changes) noexcept;
+    void begin_packing() noexcept;
+    void run_packer(JobPool* jobs) noexcept;
+    void close_gate() noexcept;
+    void open_gate() noexcept;
+    void ask_packing() noexcept;
+    void take_packed() noexcept;
+    void move_versions(std::span<const HistoryPacker::Result> results) noexcept;
+    // Ends what is under way, and takes what came of it.
+    void settle() noexcept;
+    void free_word(std::uint32_t word) noexcept;
+    // Unpacks a version, which is about to go, for whoever reads it.
+    void unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept;
+    void read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
+                            std::byte* out) const noexcept;
+    void read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept;
+
+    // Thinning.
+    [[nodiscard]] bool thins() const noexcept { return thin_every_ != 0; }
+    [[nodiscard]] std::uint32_t next_group_end() const noexcept;
+    void begin_thinned() noexcept;
+    void make_room_to_thin() noexcept;
+    void ask_thinning() noexcept;
+    [[nodiscard]] bool make_room_for_group() noexcept;
+    void finish_thinning() noexcept;
+    void thin_out(std::uint32_t page, std::uint32_t kept, std::uint32_t last, bool is_any_held) noexcept;
+    void note_hashes(std::uint32_t first, std::uint32_t last) noexcept;
+
     // Rollback.
     Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
@@ -117,10 +183,30 @@ private:
     void move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept;
     void prefetch_version(std::uint32_t slot) const noexcept;
     void cut_off(std::uint32_t page, std::uint32_t tick) noexcept;
+    void prepare_to_go_back() noexcept;
+    void go_back_packed(std::uint8_t future, std::uint32_t tick,
+                        std::span<const std::uint32_t> pages) noexcept;
+    void forget_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
+    void move_packed(std::uint8_t future, std::uint32_t page, Version version, std::uint32_t until) noexcept;
+    void restore_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
+    void unpack_newest(std::span<const std::uint32_t> pages) noexcept;
+    void drop_pins_behind(std::uint32_t tick) noexcept;
+    void rewind_log(std::uint32_t tick) noexcept;
     void drop_futures() noexcept;
     [[nodiscard]] std::uint64_t changes_since(std::uint32_t tick) const noexcept;
+    // Calls with the pages of each kept tick behind this one.
+    template <class Visit>
+    void visit_since(std::uint32_t tick, Visit&& visit) const noexcept {
+        if (thins() && thinned_.count() != 0)
+            for (std::uint32_t group = thinned_.oldest(); group <= thinned_.newest(); ++group)
+                if (group * thin_every_ > tick) visit(thinned_.changes(group).pages);
+        for (std::uint32_t each = std::max(tick + 1, log_.oldest()); each <= log_.newest(); ++each)
+            visit(log_.changes(each).pages);
+    }
 
-    [[nodiscard]] bool sees_once(std::uint32_t slot, std::uint64_t& count) const noexcept;
+    [[nodiscard]] bool sees_once(std::uint32_t slot, std::uint64_t& count) noexcept;
+    [[nodiscard]] bool sees_page(std::uint32_t page, std::uint64_t& count) noexcept;
+    [[nodiscard]] bool is_readable(std::uint32_t page, Version version) const noexcept;
 
     // Calls with parts of 0 to count, on the workers where it is worth their while.
     template <class Work>
@@ -165,6 +251,25 @@ private:
     std::atomic<std::uint32_t> touched_pages_ = 0;
     std::atomic<std::uint32_t> oldest_ = 0;
     std::atomic<std::uint32_t> newest_ = 0;
+    PackedStore packed_;
+    UnpackedPages unpacked_;
+    ReadGate gate_;
+    std::uint32_t gate_depth_ = 0;
+    HistoryPacker packer_;
+    // The thinned-out history: a tick of it is a group of `thin_every_` ticks, of which the last is kept.
+    TickLog thinned_;
+    std::span<TickHashes> thinned_hashes_;
+    std::uint32_t thin_every_ = 0;
+    std::uint32_t whole_ticks_ = 0;
+    std::uint32_t dense_ticks_ = 0;
+    // Packed so far: what the ticks before this one replaced, and of this one what is before this page.
+    std::uint32_t pack_tick_ = 1;
+    std::uint32_t pack_page_ = 0;
+    // Versions that were replaced at or behind this tick are whole pages.
+    std::atomic<std::uint32_t> packed_before_ = 0;
+    // From here on no tick was thinned out.
+    std::atomic<std::uint32_t> whole_from_ = 0;
+    bool packs_ = false;
     bool hashes_ = true;
     JobPool* jobs_ = nullptr;
     StateRingStats stats_;

@@ -10,6 +10,7 @@ constexpr std::size_t kAhead = 6;
 }  // namespace
 
 Status RingCore::rollback(Tick tick) noexcept {
+    if (packs_) prepare_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     return go_back(static_cast<std::uint32_t>(tick), false).status();
 }
@@ -17,6 +18,7 @@ Status RingCore::rollback(Tick tick) noexcept {
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
 // it had at the fork.
 Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
+    if (packs_) prepare_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);
@@ -34,8 +36,7 @@ Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
 
 std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
     std::uint64_t changes = 0;
-    for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
-        changes += log_.changes(each).pages.size();
+    visit_since(tick, [&](std::span<const std::uint32_t> pages) { changes += pages.size(); });
     return changes;
 }
 
@@ -49,19 +50,24 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcep
     std::uint8_t future = 0;
     if (keeps || is_read) {
         drop_futures();
-        future = futures_.begin(tick, last, keeps);
+        future = futures_.begin(tick, last, touched_pages_.load(std::memory_order_relaxed), keeps);
         if (future == 0) {
             newest_.store(last, std::memory_order_seq_cst);
             return Status::capacity_exhausted;
         }
+        if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);
         if (!keeps) leases_.take_for(future, tick, 0);
     }
     const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));
-    if (future != 0)
-        move_to_future(future, tick, pages);
-    else
-        forget_since(tick, pages);
-    log_.drop_behind(tick);
+    if (packs_) {
+        go_back_packed(future, tick, pages);
+    } else {
+        if (future != 0)
+            move_to_future(future, tick, pages);
+        else
+            forget_since(tick, pages);
+        log_.drop_behind(tick);
+    }
     restore(pages);
     ++stats_.rollbacks;
     stats_.pages_restored += pages.size();
@@ -74,9 +80,10 @@ std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
         for (std::uint32_t page = 0; page < index_.page_count(); ++page)
             if (index_.newest_tick(page) > tick) marks_.mark_page(page);
     } else {
-        for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
-            for (const std::uint32_t page : log_.changes(each).pages)
+        visit_since(tick, [&](std::span<const std::uint32_t> pages) {
+            for (const std::uint32_t page : pages)
                 marks_.mark_page(page);
+        });
     }
     return marks_.drain(scratch_.data());
 }
@@ -107,7 +114,9 @@ void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
 void RingCore::move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept {
     const bool keeps_all = futures_.is_kept(future);
     index_.visit_behind(page, tick, [&](Version version, std::uint32_t until) {
-        if (keeps_all || is_read(page, version.tick, until == 0 ? UINT32_MAX : until))
+        if (packs_)
+            move_packed(future, page, version, until);
+        else if (keeps_all || is_read(page, version.tick, until == 0 ? UINT32_MAX : until))
             futures_.add(future, page, version);
         else
             slots_.give(version.slot);
@@ -140,7 +149,7 @@ void RingCore::drop_futures() noexcept {
             if (!futures_.exists(future) || futures_.is_kept(future) || leases_.reads_future(future))
                 continue;
             index_.begin_change();
-            futures_.drop(future, [this](std::uint32_t slot) { slots_.give(slot); });
+            futures_.drop(future, [this](std::uint32_t word) { free_word(word); });
             index_.end_change();
             leases_.end(LeaseTable::cell_of(future));
             has_dropped = true;

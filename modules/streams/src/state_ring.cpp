@@ -106,6 +106,13 @@ Status StateRing::check() const noexcept {
     return core_->check();
 }
 
+Expected<Tick> StateRing::nearest(Tick tick) const noexcept {
+    return core_->nearest(tick);
+}
+Expected<void> StateRing::restore_erased(Tick tick, StepFunction step, void* function) noexcept {
+    return core_->restore(tick, step, function);
+}
+
 Expected<KeptFuture> StateRing::branch(Tick tick) noexcept {
     const auto future = core_->branch(tick);
     if (future) core_->follow_back(static_cast<std::uint32_t>(tick));

@@ -2,14 +2,14 @@
 
 namespace ouro::detail {
 
-void TickLog::carve(Carver& carver, std::uint32_t ticks, std::uint32_t pages,
-                    std::uint64_t changes) noexcept {
+void TickLog::carve(Carver& carver, std::uint32_t ticks, std::uint32_t pages, std::uint64_t changes,
+                    bool has_slots) noexcept {
     records_ = carver.take<Record>(ticks);
     // A tick's changes lie together: at the end there may be a gap as long as the longest tick.
     const std::uint64_t room = changes + pages;
     pages_ = carver.take<std::uint32_t>(room);
-    slots_ = carver.take<std::uint32_t>(room);
-    previous_ = carver.take<std::uint32_t>(room);
+    slots_ = carver.take<std::uint32_t>(has_slots ? room : 0);
+    previous_ = carver.take<std::uint32_t>(has_slots ? room : 0);
 }
 
 // Behind the newest tick's changes, or at the front when they do not fit there.
@@ -48,6 +48,7 @@ void TickLog::drop_behind(std::uint32_t tick) noexcept {
 TickChanges TickLog::changes(std::uint32_t tick) const noexcept {
     const Record& own = record(tick);
     const auto begin = static_cast<std::size_t>(own.begin);
+    if (slots_.empty()) return {.pages = pages_.subspan(begin, own.changes), .slots = {}, .previous = {}};
     return {.pages = pages_.subspan(begin, own.changes),
             .slots = slots_.subspan(begin, own.changes),
             .previous = previous_.subspan(begin, own.changes)};

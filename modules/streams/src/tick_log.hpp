@@ -9,7 +9,8 @@
 
 namespace ouro::detail {
 
-// What a tick changed: pages in ascending order, where each is kept, and where it was kept before.
+// What a tick changed: pages in ascending order, and, in a log that has them, where each is kept and where it
+// was kept before.
 struct TickChanges {
     std::span<std::uint32_t> pages;
     std::span<std::uint32_t> slots;
@@ -25,7 +26,9 @@ struct TickHashes {
 // both.
 class TickLog {
 public:
-    void carve(Carver& carver, std::uint32_t ticks, std::uint32_t pages, std::uint64_t changes) noexcept;
+    // A log whose versions move has only the pages.
+    void carve(Carver& carver, std::uint32_t ticks, std::uint32_t pages, std::uint64_t changes,
+               bool has_slots = true) noexcept;
 
     // Requires: not empty, where the value needs a tick.
     [[nodiscard]] std::uint32_t oldest() const noexcept { return oldest_; }
@@ -47,6 +50,7 @@ public:
     void drop_oldest() noexcept;
     // Takes away the ticks behind this one. Requires: holds(tick).
     void drop_behind(std::uint32_t tick) noexcept;
+    void clear() noexcept { count_ = 0; }
 
     [[nodiscard]] TickChanges changes(std::uint32_t tick) const noexcept;
     [[nodiscard]] TickHashes& hashes(std::uint32_t tick) const noexcept { return record(tick).hashes; }

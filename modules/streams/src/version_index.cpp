@@ -125,7 +125,44 @@ Version VersionIndex::find(std::uint32_t number, std::uint32_t tick) const noexc
     std::uint32_t index = block.count.load(std::memory_order_acquire);
     while (index > 1 && get(block.ticks[index - 1]) > tick)
         --index;
-    return {get(block.ticks[index - 1]), get(block.slots[index - 1])};
+    return {get(block.ticks[index - 1]), block.slots[index - 1].load(std::memory_order_seq_cst)};
+}
+
+VersionIndex::Located VersionIndex::locate_in(std::uint32_t number, std::uint32_t tick) const noexcept {
+    if (number == 0 || number >= blocks_.size()) return {};
+    Block& block = blocks_[number];
+    const std::uint32_t count = block.count.load(std::memory_order_acquire);
+    std::uint32_t index = count;
+    while (index > 1 && get(block.ticks[index - 1]) > tick)
+        --index;
+    Located found{
+        .version = {get(block.ticks[index - 1]), block.slots[index - 1].load(std::memory_order_seq_cst)},
+        .until = 0,
+        .slot = &block.slots[index - 1]};
+    const std::uint32_t next = get(block.next);
+    if (index < count)
+        found.until = get(block.ticks[index]);
+    else if (next != 0 && next < blocks_.size())
+        found.until = get(blocks_[next].ticks[0]);
+    return found;
+}
+
+// Behind stale blocks, which a page that changes takes for its next ones.
+VersionIndex::Located VersionIndex::locate_old(std::uint32_t number, std::uint32_t tick) const noexcept {
+    std::uint32_t at = get(pages_[number].first);
+    if (at == 0 || get(blocks_[at].ticks[0]) > tick) return {};
+    for (std::uint32_t next = get(blocks_[at].next); next != 0; next = get(blocks_[at].next)) {
+        if (get(blocks_[next].ticks[0]) > tick) break;
+        at = next;
+    }
+    return locate_in(at, tick);
+}
+
+void VersionIndex::move_newest(std::uint32_t number, std::uint32_t to) noexcept {
+    Page& page = pages_[number];
+    Block& last = blocks_[get(page.last)];
+    move(last.slots[get(last.count) - 1], to);
+    move(page.newest_slot, to);
 }
 
 void VersionIndex::note_newest(std::uint32_t number) noexcept {

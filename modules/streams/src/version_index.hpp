@@ -26,6 +26,16 @@ struct Version {
 // is_unchanged() and looks again.
 class VersionIndex {
 public:
+    using Word = std::atomic<std::uint32_t>;
+
+    // A version with the tick of the next one, or zero, and where the index says where it is kept; null when
+    // there is no version.
+    struct Located {
+        Version version;
+        std::uint32_t until = 0;
+        Word* slot = nullptr;
+    };
+
     static constexpr std::uint32_t kBlockVersions = 10;
     // How many blocks are enough for so many versions of so many pages, however they are spread.
     [[nodiscard]] static constexpr std::uint64_t blocks_for(std::uint64_t versions,
@@ -37,6 +47,21 @@ public:
 
     // The newest version at or before the tick; slot zero when there is none.
     [[nodiscard]] Version find(std::uint32_t page, std::uint32_t tick) const noexcept;
+    // The same, with what surrounds it. Looks from the newest on; `locate_old` from the oldest, where that is
+    // nearer.
+    [[nodiscard]] Located locate(std::uint32_t page, std::uint32_t tick) const noexcept {
+        return locate_in(block_at_or_before(pages_[page], tick), tick);
+    }
+    [[nodiscard]] Located locate_old(std::uint32_t page, std::uint32_t tick) const noexcept;
+    // A version is kept elsewhere from now on, with the same bytes. The place stays good until the version is
+    // taken away or compact() moves it. In one order for all threads with leases: see LeaseTable.
+    static void move(Word& slot, std::uint32_t to) noexcept { slot.store(to, std::memory_order_seq_cst); }
+    // Of the oldest version that the index knows; zero when there is none.
+    [[nodiscard]] std::uint32_t first_tick(std::uint32_t page) const noexcept {
+        return get(pages_[page].first) == 0 ? 0 : get(blocks_[get(pages_[page].first)].ticks[0]);
+    }
+    void move_newest(std::uint32_t page, std::uint32_t to) noexcept;
+
     // The newest version of all; slot zero and tick zero when there is none.
     [[nodiscard]] Version newest(std::uint32_t page) const noexcept {
         return {get(newest_ticks_[page]), get(pages_[page].newest_slot)};
@@ -84,6 +109,10 @@ public:
             compact_page(page, is_needed);
         end_change();
     }
+    // The same for one page, between begin_change and end_change.
+    template <class IsNeeded>
+    void compact_page(std::uint32_t number, IsNeeded&& is_needed) noexcept;
+
     // Calls with each version of a page, oldest first, and the tick of the next; zero behind the last.
     template <class Visit>
     void visit(std::uint32_t page, Visit&& visit_version) const noexcept {
@@ -110,13 +139,13 @@ public:
     [[nodiscard]] std::uint32_t page_count() const noexcept {
         return static_cast<std::uint32_t>(pages_.size());
     }
-    [[nodiscard]] std::uint32_t free_blocks() const noexcept { return free_count_; }
+    [[nodiscard]] std::uint32_t free_blocks() const noexcept {
+        return free_count_ + static_cast<std::uint32_t>(blocks_.size()) - fresh_;
+    }
     // Walks every chain: ok, or corrupt_data.
     [[nodiscard]] Status check() const noexcept;
 
 private:
-    using Word = std::atomic<std::uint32_t>;
-
     // What a commit needs of other blocks is noted here too: they are out of the caches by then.
     struct alignas(128) Block {
         Word previous;
@@ -172,8 +201,7 @@ private:
         }
     }
 
-    template <class IsNeeded>
-    void compact_page(std::uint32_t number, IsNeeded&& is_needed) noexcept;
+    [[nodiscard]] Located locate_in(std::uint32_t number, std::uint32_t tick) const noexcept;
 
     std::span<Block> blocks_;
     std::span<Page> pages_;

@@ -23,9 +23,8 @@ constexpr SegmentOptions kWorld{.name = "world", .bytes = kPages * kStatePageByt
 // Every page of a tick is filled with one number that nobody else ever writes: the number of the commit.
 class Scene {
 public:
-    explicit Scene(std::uint32_t ticks) {
-        auto ring =
-            StateRing::create({.segments = {&kWorld, 1}, .history_ticks = ticks, .history_bytes = 8 << 20});
+    explicit Scene(const StateRingOptions& options) {
+        auto ring = StateRing::create(options);
         if (ring) ring_ = *std::move(ring);
     }
 
@@ -71,6 +70,7 @@ private:
 struct Reader {
     Scene* scene = nullptr;
     std::uint64_t seed = 0;
+    std::uint32_t reach = 0;
 
     static void run(void* argument) {
         auto& self = *static_cast<Reader*>(argument);
@@ -78,12 +78,13 @@ struct Reader {
         StateRing& ring = self.scene->ring();
         while (!self.scene->is_over.load(std::memory_order_relaxed)) {
             const Tick newest = ring.newest();
-            const Tick back = random.below(12);
-            auto view = ring.view(newest > back ? newest - back : newest);
+            const Tick back = random.below(self.reach);
+            const Tick tick = newest > back ? newest - back : newest;
+            auto view = ring.view(random.below(4) == 0 ? tick : ring.nearest(tick).value_or(tick));
             if (!view) {
-                const bool is_expected = view.status() == Status::tick_gone ||
-                                         view.status() == Status::out_of_range ||
-                                         view.status() == Status::budget_exceeded;
+                const bool is_expected =
+                    view.status() == Status::tick_gone || view.status() == Status::out_of_range ||
+                    view.status() == Status::tick_thinned || view.status() == Status::budget_exceeded;
                 if (!is_expected) self.scene->faults.fetch_add(1);
                 continue;
             }
@@ -96,9 +97,9 @@ struct Reader {
     }
 };
 
-void run_readers(std::uint64_t seed, bool rolls_back) {
+void run_readers(std::uint64_t seed, bool rolls_back, const StateRingOptions& options) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Scene scene(8);
+    Scene scene(options);
     ASSERT_FALSE(scene.ring().image().is_null());
     Random random(seed);
     // Tick 0 has no number of its own.
@@ -107,7 +108,9 @@ void run_readers(std::uint64_t seed, bool rolls_back) {
     std::array<Reader, 3> readers;
     std::array<os::Thread, 3> threads;
     for (std::size_t index = 0; index < readers.size(); ++index) {
-        readers[index] = {.scene = &scene, .seed = seed * 100 + index};
+        readers[index] = {.scene = &scene,
+                          .seed = seed * 100 + index,
+                          .reach = options.history_ticks + options.thinned_ticks + 4};
         auto thread = os::Thread::start(Reader::run, &readers[index]);
         ASSERT_TRUE(thread);
         threads[index] = *std::move(thread);
@@ -118,10 +121,13 @@ void run_readers(std::uint64_t seed, bool rolls_back) {
     for (int step = 0; !is_enough(step) && status == Status::ok; ++step) {
         const Tick newest = scene.ring().newest();
         const Tick oldest = std::max<Tick>(1, scene.ring().oldest());
-        if (rolls_back && newest > oldest && random.below(6) == 0) {
-            status = scene.ring()
-                         .rollback(newest - random.below(static_cast<std::uint32_t>(newest - oldest) + 1))
-                         .status();
+        // Seldom, where the history is to become long.
+        const std::uint32_t seldom = options.packing ? 60 : 6;
+        if (rolls_back && newest > oldest && random.below(seldom) == 0) {
+            const auto back = random.below(static_cast<std::uint32_t>(newest - oldest) + 1);
+            status = scene.ring().rollback(scene.ring().nearest(newest - back).value_or(newest)).status();
+            // What a worker prepared is thinned out now.
+            if (status == Status::tick_thinned) status = Status::ok;
         } else {
             scene.change(random);
             status = scene.ring().commit().status();
@@ -138,14 +144,51 @@ void run_readers(std::uint64_t seed, bool rolls_back) {
     EXPECT_EQ(scene.ring().check(), Status::ok);
 }
 
+constexpr StateRingOptions kWhole{.segments = {&kWorld, 1}, .history_ticks = 8, .history_bytes = 8 << 20};
+
 TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreGivenUp) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
-        run_readers(seed, false);
+        run_readers(seed, false, kWhole);
 }
 
 TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreRolledBack) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
-        run_readers(seed, true);
+        run_readers(seed, true, kWhole);
+}
+
+// The first by whoever commits, the others by workers.
+void run_packed_readers(bool rolls_back, std::uint32_t thinned_ticks, std::uint64_t history_bytes) {
+    for (unsigned workers = 0; workers < 3; ++workers) {
+        SCOPED_TRACE(std::to_string(workers) + " workers");
+        auto jobs = JobPool::create({.workers = workers});
+        ASSERT_TRUE(jobs);
+        run_readers(10 + workers, rolls_back,
+                    {.segments = {&kWorld, 1},
+                     .history_ticks = 30,
+                     .history_bytes = history_bytes,
+                     .packing = true,
+                     .dense_ticks = 4,
+                     .unpacked_bytes = 2 << 20,
+                     .thinned_ticks = thinned_ticks,
+                     .thin_every = 6,
+                     .jobs = workers == 0 ? nullptr : &*jobs});
+    }
+}
+
+TEST(RingConcurrent, ReadersSeeWholeTicksWhileTheyArePacked) {
+    run_packed_readers(false, 0, 8 << 20);
+}
+TEST(RingConcurrent, ReadersSeeWholeTicksWhilePackedOnesAreRolledBack) {
+    run_packed_readers(true, 0, 8 << 20);
+}
+TEST(RingConcurrent, ReadersSeeWholeTicksWhilePackedOnesAreGivenUp) {
+    run_packed_readers(true, 0, 5 << 20);
+}
+TEST(RingConcurrent, ReadersSeeWholeTicksWhileTheyAreThinnedOut) {
+    run_packed_readers(false, 90, 8 << 20);
+}
+TEST(RingConcurrent, ReadersSeeWholeTicksWhileThinnedOnesAreRolledBack) {
+    run_packed_readers(true, 90, 8 << 20);
 }
 
 // Whoever copies and hashes, the result is the same.

@@ -23,18 +23,24 @@ class RingOracle {
 public:
     using Bytes = std::vector<std::byte>;
 
-    RingOracle(StateRing& ring, std::uint64_t seed) : ring_(ring), random_(seed) {
+    // A calm one seldom goes back, so that its history becomes long.
+    RingOracle(StateRing& ring, std::uint64_t seed, bool is_calm = false)
+        : ring_(ring), random_(seed), is_calm_(is_calm) {
         copies_[0] = live_bytes();
     }
 
     void step() {
-        const std::uint32_t choice = random_.below(100);
+        std::uint32_t choice = random_.below(100);
+        const bool goes_back = choice >= 75 && choice < 83;
+        if (is_calm_ && goes_back && random_.below(8) != 0) choice = kCommitChoice;
         if (choice < 45)
             write_some();
         else if (choice < 75)
             commit();
-        else if (choice < 81)
+        else if (choice < 80)
             roll_back();
+        else if (choice < 81)
+            restore();
         else if (choice < 83)
             random_.below(3) == 0 ? drop_future() : branch();
         else if (choice < 90)
@@ -52,7 +58,8 @@ public:
         ASSERT_TRUE(tick) << status_name(tick.status());
         copies_[*tick] = live_bytes();
         has_dropped_ = false;
-        copies_.erase(copies_.begin(), copies_.lower_bound(ring_.oldest()));
+        forget_given_up();
+        most_packed_ = std::max(most_packed_, ring_.stats().packed_versions);
         ASSERT_EQ(ring_.check(), Status::ok);
         const auto hash = ring_.hash(*tick);
         const auto other = ring_.hash(*tick, SegmentKind::process_bound);
@@ -61,18 +68,34 @@ public:
     }
 
     void roll_back() {
-        const Tick newest = ring_.newest();
-        const Tick tick = newest - random_.below(static_cast<std::uint32_t>(newest - ring_.oldest() + 1));
+        const Tick tick = any_tick();
+        expect_thinned_are_refused();
         ASSERT_EQ(ring_.rollback(tick).status(), Status::ok);
         ASSERT_EQ(ring_.newest(), tick);
         expect_live(copies_.at(tick));
         copies_.erase(copies_.upper_bound(tick), copies_.end());
+        forget_given_up();
+        ASSERT_EQ(ring_.check(), Status::ok);
+    }
+
+    // Thinned-out ticks too: the simulation that is repeated is the copies.
+    void restore() {
+        const Tick oldest = ring_.oldest();
+        const Tick tick = oldest + random_.below(static_cast<std::uint32_t>(ring_.newest() - oldest + 1));
+        const auto step = [&](Tick each) { write_all(copies_.at(each)); };
+        ASSERT_EQ(ring_.restore(tick, step).status(), Status::ok);
+        ASSERT_EQ(ring_.newest(), tick);
+        expect_live(copies_.at(tick));
+        copies_.erase(copies_.upper_bound(tick), copies_.end());
+        forget_given_up();
         ASSERT_EQ(ring_.check(), Status::ok);
     }
 
     void branch() {
         const Tick newest = ring_.newest();
-        const Tick tick = newest - random_.below(static_cast<std::uint32_t>(newest - ring_.oldest() + 1));
+        const Tick tick = any_tick();
+        std::erase_if(candidates_ = ticks_behind(tick),
+                      [&](Tick each) { return *ring_.nearest(each) != each; });
         const auto future = ring_.branch(tick);
         if (!future) {
             // Nothing lies behind the newest tick, and keeping may cost more than is left.
@@ -85,7 +108,11 @@ public:
         std::map<Tick, Bytes> behind;
         for (auto each = copies_.upper_bound(tick); each != copies_.end(); each = copies_.erase(each))
             behind.insert(*each);
+        // Only what was kept stays.
+        std::erase_if(behind,
+                      [&](const auto& each) { return !std::ranges::binary_search(candidates_, each.first); });
         futures_.emplace_back(*future, std::move(behind));
+        forget_given_up();
         ASSERT_EQ(ring_.check(), Status::ok);
     }
 
@@ -104,6 +131,7 @@ public:
 
     void compare_some() {
         if (!futures_.empty() && random_.below(2) == 0) return compare_future();
+        expect_thinned_are_refused();
         const Tick tick = any_tick();
         auto view = ring_.view(tick);
         // Refused only when the readers' quota is used up.
@@ -112,6 +140,7 @@ public:
             return;
         }
         expect_view(*view, copies_.at(tick));
+        expect_hash(tick);
     }
 
     void drop_all_views() {
@@ -120,7 +149,13 @@ public:
         views_.clear();
     }
 
+    // The most that was ever packed at once, and how often a tick was found to be thinned out.
+    [[nodiscard]] std::uint64_t most_packed() const { return most_packed_; }
+    [[nodiscard]] std::uint64_t thinned_seen() const { return thinned_seen_; }
+
 private:
+    static constexpr std::uint32_t kCommitChoice = 60;
+
     // Only readers and kept futures make a view impossible; those that ended count until the next commit.
     void expect_quota_is_used(Status status) const {
         ASSERT_EQ(status, Status::budget_exceeded);
@@ -132,6 +167,8 @@ private:
         auto each = copies.begin();
         std::advance(each, random_.below(static_cast<std::uint32_t>(copies.size())));
         auto view = ring_.view(future, each->first);
+        // What a worker had prepared may have been thinned out when the future was left.
+        if (view.status() == Status::tick_thinned) return;
         if (!view) return expect_quota_is_used(view.status());
         expect_view(*view, each->second);
         if (views_.size() < 20) views_.emplace_back(*std::move(view), each->second);
@@ -151,9 +188,48 @@ private:
         return sum;
     }
 
+    // One that is kept.
     Tick any_tick() {
         const Tick oldest = ring_.oldest();
-        return oldest + random_.below(static_cast<std::uint32_t>(ring_.newest() - oldest + 1));
+        return *ring_.nearest(oldest +
+                              random_.below(static_cast<std::uint32_t>(ring_.newest() - oldest + 1)));
+    }
+
+    std::vector<Tick> ticks_behind(Tick tick) const {
+        std::vector<Tick> ticks;
+        for (auto each = copies_.upper_bound(tick); each != copies_.end(); ++each)
+            ticks.push_back(each->first);
+        return ticks;
+    }
+
+    void forget_given_up() { copies_.erase(copies_.begin(), copies_.lower_bound(ring_.oldest())); }
+
+    void expect_hash(Tick tick) const {
+        const auto hash = ring_.hash(tick);
+        const auto other = ring_.hash(tick, SegmentKind::process_bound);
+        ASSERT_TRUE(hash && other);
+        ASSERT_EQ(*hash + *other, naive_hash(copies_.at(tick)));
+    }
+
+    void expect_thinned_are_refused() {
+        const Tick oldest = ring_.oldest();
+        const Tick tick = oldest + random_.below(static_cast<std::uint32_t>(ring_.newest() - oldest + 1));
+        if (*ring_.nearest(tick) == tick) return;
+        ++thinned_seen_;
+        ASSERT_EQ(ring_.view(tick).status(), Status::tick_thinned);
+        ASSERT_EQ(ring_.rollback(tick).status(), Status::tick_thinned);
+        ASSERT_EQ(ring_.branch(tick).status(), Status::tick_thinned);
+        expect_hash(tick);
+    }
+
+    // The image becomes these bytes.
+    void write_all(const Bytes& wanted) {
+        const MemoryBlock image = ring_.image();
+        for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes) {
+            if (std::memcmp(image.data + at, &wanted[at], kStatePageBytes) == 0) continue;
+            std::memcpy(image.data + at, &wanted[at], kStatePageBytes);
+            (void)ring_.mark(image.data + at, kStatePageBytes);
+        }
     }
 
     // Runs of bytes and single ones, in few pages or many; now and then back to zero, or the same again.
@@ -233,8 +309,12 @@ private:
 
     StateRing& ring_;
     Random random_;
+    bool is_calm_;
+    std::uint64_t most_packed_ = 0;
+    std::uint64_t thinned_seen_ = 0;
     std::map<Tick, Bytes> copies_;
     bool has_dropped_ = false;
+    std::vector<Tick> candidates_;
     std::vector<std::pair<TickView, Bytes>> views_;
     std::vector<std::pair<KeptFuture, std::map<Tick, Bytes>>> futures_;
 };

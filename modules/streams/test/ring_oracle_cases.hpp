@@ -17,6 +17,12 @@ struct OracleCase {
     Tracking second;
     std::uint32_t ticks;
     std::uint64_t history_bytes;
+    bool packing = false;
+    std::uint32_t dense_ticks = 0;
+    std::uint32_t thinned_ticks = 0;
+    std::uint32_t thin_every = 0;
+    // Threads that pack; none: whoever commits.
+    unsigned workers = 0;
 };
 
 inline constexpr std::array kOracleCases = {
@@ -27,6 +33,16 @@ inline constexpr std::array kOracleCases = {
     OracleCase{"Kernel", Tracking::kernel, Tracking::declared, 50, 16 << 20},
     OracleCase{"Protect", Tracking::declared, Tracking::protect, 50, 16 << 20},
     OracleCase{"Automatic", Tracking::automatic, Tracking::automatic, 20, 4 << 20},
+    OracleCase{"Packed", Tracking::declared, Tracking::declared, 80, 16 << 20, true, 4},
+    OracleCase{"PackedAtOnce", Tracking::declared, Tracking::declared, 80, 16 << 20, true, 0},
+    OracleCase{"PackedWithFewBytes", Tracking::declared, Tracking::declared, 500, 5 << 20, true, 3},
+    OracleCase{"PackedByWorkers", Tracking::declared, Tracking::declared, 80, 16 << 20, true, 4, 0, 0, 1},
+    OracleCase{"PackedFewByWorkers", Tracking::declared, Tracking::declared, 500, 5 << 20, true, 3, 0, 0, 2},
+    OracleCase{"Thinned", Tracking::declared, Tracking::declared, 12, 16 << 20, true, 3, 120, 5},
+    OracleCase{"ThinnedWithFewBytes", Tracking::declared, Tracking::declared, 9, 5 << 20, true, 2, 500, 4},
+    OracleCase{"ThinnedByWorkers", Tracking::declared, Tracking::compare, 12, 16 << 20, true, 3, 90, 8, 1},
+    OracleCase{"ThinnedKernel", Tracking::kernel, Tracking::declared, 8, 16 << 20, true, 2, 64, 2},
+    OracleCase{"ThinnedProtect", Tracking::declared, Tracking::protect, 5, 16 << 20, true, 9, 60, 7},
 };
 
 inline constexpr int kOracleSteps = 700;
@@ -44,20 +60,34 @@ inline void run_oracle(const OracleCase& with, std::uint64_t seed) {
                                                 .bytes = 128 << 10,
                                                 .kind = SegmentKind::process_bound,
                                                 .tracking = with.second}};
-    auto ring = StateRing::create(
-        {.segments = segments, .history_ticks = with.ticks, .history_bytes = with.history_bytes});
+    auto jobs = JobPool::create({.workers = with.workers});
+    ASSERT_TRUE(jobs);
+    auto ring = StateRing::create({.segments = segments,
+                                   .history_ticks = with.ticks,
+                                   .history_bytes = with.history_bytes,
+                                   .packing = with.packing,
+                                   .dense_ticks = with.dense_ticks,
+                                   .thinned_ticks = with.thinned_ticks,
+                                   .thin_every = with.thin_every,
+                                   .jobs = with.workers == 0 ? nullptr : &*jobs});
     if (ring.status() == Status::not_supported) {
         const char* first = feature_for(with.first);
         GTEST_SKIP() << "needs " << (first != nullptr ? first : feature_for(with.second));
     }
     ASSERT_TRUE(ring) << status_name(ring.status());
-    RingOracle oracle(*ring, seed);
+    RingOracle oracle(*ring, seed, with.packing);
     for (int step = 0; step < kOracleSteps; ++step) {
         SCOPED_TRACE("step " + std::to_string(step));
         oracle.step();
         if (testing::Test::HasFatalFailure()) return;
     }
     oracle.drop_all_views();
+    if (with.packing) {
+        EXPECT_GT(oracle.most_packed(), 0U);
+    }
+    if (with.thinned_ticks != 0) {
+        EXPECT_GT(oracle.thinned_seen(), 0U);
+    }
 }
 
 }  // namespace ouro::testing_support

@@ -1,12 +1,15 @@
 // Every call to the system that a ring makes fails once: creation says why and leaves nothing behind; a
 // commit or a rollback either happens or leaves the last tick as it was.
+#include <ouro/jobs/job_pool.hpp>
 #include <ouro/os/fault_injection.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -23,8 +26,16 @@ constexpr std::array kSegments = {
     SegmentOptions{.name = "compare", .bytes = 64 << 10, .tracking = Tracking::compare},
 };
 
-Expected<StateRing> make_ring() {
-    return StateRing::create({.segments = kSegments, .history_ticks = 8, .history_bytes = 4 << 20});
+// Whole pages, or packed by a worker.
+Expected<StateRing> make_ring(JobPool* jobs) {
+    return StateRing::create({.segments = kSegments,
+                              .history_ticks = 8,
+                              .history_bytes = 8 << 20,
+                              .packing = jobs != nullptr,
+                              .dense_ticks = 0,
+                              .thinned_ticks = jobs != nullptr ? 20U : 0U,
+                              .thin_every = 4,
+                              .jobs = jobs});
 }
 
 void write(StateRing& ring, std::uint8_t value) {
@@ -56,17 +67,26 @@ void sweep(Action action) {
     }
 }
 
-class RingFaults : public testing::Test {
+class RingFaults : public testing::TestWithParam<bool> {
 protected:
     void SetUp() override {
+        if (GetParam()) {
+            auto jobs = JobPool::create({.workers = 1});
+            ASSERT_TRUE(jobs);
+            jobs_.emplace(*std::move(jobs));
+        }
         const auto probe = make_ring();
         if (!probe && probe.status() == Status::not_supported) GTEST_SKIP() << "needs userfaultfd_wp_async";
         ASSERT_TRUE(probe) << status_name(probe.status());
     }
     void TearDown() override { inject::clear(); }
+    Expected<StateRing> make_ring() { return ouro::make_ring(jobs_ ? &*jobs_ : nullptr); }
+
+private:
+    std::optional<JobPool> jobs_;
 };
 
-TEST_F(RingFaults, CreationSaysWhyAndCanBeTriedAgain) {
+TEST_P(RingFaults, CreationSaysWhyAndCanBeTriedAgain) {
     unsigned failures = 0;
     sweep([&](auto arm) {
         arm();
@@ -81,7 +101,7 @@ TEST_F(RingFaults, CreationSaysWhyAndCanBeTriedAgain) {
     EXPECT_GT(failures, 5U);
 }
 
-TEST_F(RingFaults, ACommitHappensOrLeavesTheLastTick) {
+TEST_P(RingFaults, ACommitHappensOrLeavesTheLastTick) {
     unsigned failures = 0;
     sweep([&](auto arm) {
         auto ring = make_ring();
@@ -106,7 +126,7 @@ TEST_F(RingFaults, ACommitHappensOrLeavesTheLastTick) {
     EXPECT_GT(failures, 0U);
 }
 
-TEST_F(RingFaults, ARollbackHappensOrChangesNothing) {
+TEST_P(RingFaults, ARollbackHappensOrChangesNothing) {
     unsigned failures = 0;
     sweep([&](auto arm) {
         auto ring = make_ring();
@@ -131,6 +151,9 @@ TEST_F(RingFaults, ARollbackHappensOrChangesNothing) {
     });
     EXPECT_GT(failures, 0U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Histories, RingFaults, testing::Bool(),
+                         [](const auto& tested) { return std::string(tested.param ? "Packed" : "Whole"); });
 
 }  // namespace
 }  // namespace ouro

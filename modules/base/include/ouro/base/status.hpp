@@ -40,6 +40,8 @@ enum class Status : std::uint8_t {
     sealed = 47,
     cancelled = 48,
     tick_gone = 49,
+    tick_thinned = 50,
+    diverged = 51,
 
     // The platform does not do it here.
     not_supported = 60,

@@ -30,6 +30,18 @@ struct StateRingOptions {
     // Of these, how much readers of old ticks may keep from being given up; zero: a quarter of what is left
     // when every page is held twice.
     std::uint64_t reader_bytes = 0;
+    // Packs versions that were replaced more than `dense_ticks` ago, as what they differ in from the next
+    // one: far more ticks fit into the bytes, and reading or going back to old ones takes longer. Workers do
+    // it where there are `jobs`; else it is done at the end of each commit. The bytes must then also hold
+    // what readers of packed ticks have unpacked.
+    bool packing = false;
+    std::uint32_t dense_ticks = 32;
+    // Of packed ticks, how much readers may have unpacked at once; zero: two whole images.
+    std::uint64_t unpacked_bytes = 0;
+    // Behind `history_ticks`, so many more of which only those are kept whose number is a multiple of
+    // `thin_every` (2 to 256); see StateRing::restore. Only with packing.
+    std::uint32_t thinned_ticks = 0;
+    std::uint32_t thin_every = 0;
     // Whether each commit brings the hash of the state up to date.
     bool hashes = true;
     // Asks for huge pages under the history, where each tick goes to many places; never under the image,
@@ -66,6 +78,9 @@ struct StateRingStats {
     std::uint32_t free_slots = 0;
     std::uint32_t pinned_slots = 0;
     std::uint64_t history_bytes = 0;
+    // Versions that are packed, and what they take.
+    std::uint64_t packed_versions = 0;
+    std::uint64_t packed_bytes = 0;
 };
 
 // All mutable state of a simulation, of which every tick can be read again and gone back to, at a cost close
@@ -83,8 +98,8 @@ struct StateRingStats {
 // views and read through them at any time. After creation nothing is allocated any more.
 class StateRing {
 public:
-    // Fails as LiveImage::create does, with bad_argument (no ticks to keep), budget_exceeded (history_bytes
-    // are too few for this image) or out_of_memory.
+    // Fails as LiveImage::create does, with bad_argument (no ticks to keep, no such thinning),
+    // budget_exceeded (history_bytes are too few for this image) or out_of_memory.
     [[nodiscard]] static Expected<StateRing> create(const StateRingOptions& options) noexcept;
 
     constexpr StateRing() noexcept = default;
@@ -117,9 +132,25 @@ public:
     Expected<Tick> commit() noexcept;
 
     // The image is as it was when that tick was committed; later ticks are gone. Fails with tick_gone (before
-    // the oldest), out_of_range (after the newest), capacity_exhausted (very many abandoned futures are still
-    // read) or as the system's trackers do: then nothing has changed.
+    // the oldest), tick_thinned, out_of_range (after the newest), capacity_exhausted (very many abandoned
+    // futures are still read) or as the system's trackers do: then nothing has changed.
     Expected<void> rollback(Tick tick) noexcept;
+
+    // The newest kept tick at or before this one: another where it was thinned out. tick_gone or
+    // out_of_range.
+    [[nodiscard]] Expected<Tick> nearest(Tick tick) const noexcept;
+
+    // Goes to any tick since the oldest. One that was thinned out is simulated again from the nearest before
+    // it: `step(tick)` simulates the tick of that number, inputs included, without committing it. With hashes
+    // each of these is compared with what it was the first time: diverged when it is another, and the image
+    // is as it came out. Fails as rollback and commit do.
+    template <class Step>
+    Expected<void> restore(Tick tick, Step&& step) noexcept {
+        using Function = std::remove_reference_t<Step>;
+        return restore_erased(
+            tick, [](void* function, Tick each) { (*static_cast<Function*>(function))(each); },
+            const_cast<void*>(static_cast<const void*>(&step)));
+    }
 
     // Goes back as rollback does, and keeps the ticks behind as a future that can be read and compared until
     // it is dropped. What it takes counts against reader_bytes: budget_exceeded when that is too little,
@@ -127,15 +158,18 @@ public:
     Expected<KeptFuture> branch(Tick tick) noexcept;
     // stale_handle when it is gone already. Views of it stay good.
     Expected<void> drop(KeptFuture future) noexcept;
-    // A tick of a kept future. Fails with stale_handle, out_of_range (not a tick of it), and as view does.
+    // A tick of a kept future. Fails with stale_handle, out_of_range (not a tick of it), and as
+    // view does.
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) const noexcept;
 
-    // A past tick for reading; see TickView. Fails with tick_gone, out_of_range, capacity_exhausted (too many
-    // ticks are read at once) or budget_exceeded (reader_bytes).
+    // A past tick for reading; see TickView. Fails with tick_gone, tick_thinned, out_of_range,
+    // capacity_exhausted (too many ticks are read at once) or budget_exceeded (reader_bytes, or
+    // unpacked_bytes).
     [[nodiscard]] Expected<TickView> view(Tick tick) const noexcept;
 
     // The hash of the portable segments, or of the process-bound ones, at a tick. not_supported when hashes
-    // are off; tick_gone or out_of_range. On the thread that commits.
+    // are off; tick_gone or out_of_range. Ticks that were thinned out have theirs too. On the thread that
+    // commits.
     [[nodiscard]] Expected<std::uint64_t> hash(Tick tick,
                                                SegmentKind kind = SegmentKind::portable) const noexcept;
 
@@ -187,6 +221,8 @@ private:
     using ChangedFunction = void (*)(void* function, ChangedRange range);
     static void changed_erased(const TickView& from, const TickView& to, ChangedFunction visit,
                                void* function) noexcept;
+    using StepFunction = void (*)(void* function, Tick tick);
+    Expected<void> restore_erased(Tick tick, StepFunction step, void* function) noexcept;
     void end() noexcept;
 
     os::Reservation memory_;

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ouro/os/thread.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace ouro::detail {
+
+// Readers that unpack a page are inside for that time; the thread that commits closes the gate before it
+// takes away what they may be looking at, and waits for those inside. Both times are short.
+class ReadGate {
+public:
+    void enter() noexcept {
+        while ((state_.fetch_add(1, std::memory_order_acq_rel) & kClosed) != 0) {
+            state_.fetch_sub(1, std::memory_order_acq_rel);
+            while ((state_.load(std::memory_order_relaxed) & kClosed) != 0)
+                os::yield_thread();
+        }
+    }
+    void leave() noexcept { state_.fetch_sub(1, std::memory_order_release); }
+
+    // For one thread, and not while it is closed.
+    void close() noexcept {
+        state_.fetch_or(kClosed, std::memory_order_acq_rel);
+        while (state_.load(std::memory_order_acquire) != kClosed)
+            os::yield_thread();
+    }
+    void open() noexcept { state_.fetch_and(~kClosed, std::memory_order_release); }
+
+private:
+    static constexpr std::uint32_t kClosed = std::uint32_t{1} << 31;
+
+    std::atomic<std::uint32_t> state_ = 0;
+};
+
+}  // namespace ouro::detail

@@ -1,0 +1,107 @@
+#include "page_copy.hpp"
+#include "ring_core.hpp"
+#include "version_reader.hpp"
+
+#include <ouro/os/thread.hpp>
+
+// Reading what is packed.
+namespace ouro::detail {
+
+// On the thread that commits, or while it waits.
+void RingCore::read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept {
+    const bool is_sound = read_version(slots_, packed_, page, word, out,
+                                       [&](std::uint32_t tick) { return index_.find(page, tick).slot; });
+    OURO_ASSERT(is_sound, "a packed version of a page is damaged");
+}
+
+// On any thread inside the gate. Whatever a packed version of a future was packed against belongs to the same
+// future.
+void RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
+                                  std::byte* out) const noexcept {
+    const auto find_base = [&](std::uint32_t tick) {
+        for (;;) {
+            const std::uint32_t state = index_.state();
+            const std::uint32_t base =
+                future == 0 ? index_.find(page, tick).slot : futures_.find(future, page, tick);
+            if (index_.is_unchanged(state)) return base == FutureStore::kNone ? 0 : base;
+            os::yield_thread();
+        }
+    };
+    const bool is_sound = read_version(slots_, packed_, page, word, out, find_base);
+    OURO_ASSERT(is_sound, "a packed version of a page is damaged");
+}
+
+const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noexcept {
+    gate_.enter();
+    // Once more, for things may have moved before the gate.
+    const std::byte* bytes = unpacked_.find(cell, page);
+    if (bytes == nullptr) {
+        const std::uint32_t word = slot_at(page, cell);
+        if (!is_packed(word)) {
+            bytes = slots_.page(word);
+        } else {
+            const std::uint32_t place = unpacked_.take();
+            read_packed_beside(page, word, leases_.lease(cell).future, unpacked_.bytes(place));
+            bytes = unpacked_.add(cell, page, place);
+        }
+    }
+    gate_.leave();
+    return bytes;
+}
+
+// With the gate closed.
+void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept {
+    for (std::uint32_t cell = 0; cell < LeaseTable::kReaderCells; ++cell) {
+        const LeaseTable::Lease lease = leases_.lease(cell);
+        const bool reads = lease.is_held && lease.future == 0 && lease.tick >= version.tick &&
+                           (until == 0 || lease.tick < until);
+        if (!reads || unpacked_.find(cell, page) != nullptr) continue;
+        const std::uint32_t place = unpacked_.take();
+        read_packed(page, version.slot, unpacked_.bytes(place));
+        unpacked_.add(cell, page, place);
+    }
+}
+
+bool RingCore::is_same_version(std::uint32_t page, std::uint32_t one, std::uint32_t other) const noexcept {
+    for (;;) {
+        const std::uint32_t state = index_.state();
+        const LeaseTable::Lease first = leases_.lease(one);
+        const LeaseTable::Lease second = leases_.lease(other);
+        const bool is_same =
+            first.future == 0 && second.future == 0 &&
+            index_.find(page, first.tick).tick == index_.find(page, second.tick).tick &&
+            (index_.find(page, first.tick).slot == 0) == (index_.find(page, second.tick).slot == 0);
+        if (index_.is_unchanged(state)) return is_same;
+        os::yield_thread();
+    }
+}
+
+// Straight into the image, through the second mapping; before what it was packed against is gone.
+void RingCore::restore_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
+    share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
+        for (const std::uint32_t page : pages.subspan(begin, end - begin)) {
+            const std::uint32_t word = index_.find(page, tick).slot;
+            if (is_packed(word))
+                read_packed(page, word, image_.alias().data + (std::size_t{page} << kStatePageShift));
+        }
+    });
+}
+
+// The newest version of a page is never packed. The image has it already.
+void RingCore::unpack_newest(std::span<const std::uint32_t> pages) noexcept {
+    for (const std::uint32_t page : pages) {
+        const std::uint32_t word = index_.newest_slot(page);
+        if (!is_packed(word)) continue;
+        while (slots_.free_count() == 0)
+            give_up_oldest();
+        const std::uint32_t slot = slots_.take(1)[0];
+        const std::byte* bytes = image_.alias().data + (std::size_t{page} << kStatePageShift);
+        store_page(slots_.page(slot), bytes);
+        if (hashes_) slots_.set_hash(slot, hash_page(bytes, page));
+        index_.move_newest(page, slot);
+        packed_.release(slots_, word);
+    }
+    finish_stores();
+}
+
+}  // namespace ouro::detail

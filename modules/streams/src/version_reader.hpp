@@ -1,0 +1,47 @@
+#pragma once
+
+#include "packed_store.hpp"
+#include "page_packing.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace ouro::detail {
+
+// A page is packed as its difference to a newer version so many times running; then one stands for itself.
+inline constexpr std::uint32_t kChainLength = 16;
+// Old and thinned-out history each count for themselves.
+inline constexpr std::uint32_t kMaxSteps = 2 * kChainLength + 2;
+
+// Applies one record to the page it is a difference to. False when it is damaged.
+[[nodiscard]] bool apply_record(const SlotStore& slots, const PackedStore& packed, std::uint32_t word,
+                                std::byte* page) noexcept;
+
+// The bytes of a version, packed or not. `find_base(tick)` gives the word of the page's version at a tick.
+// False when a record is damaged. Requires: all that it is made from stays meanwhile.
+template <class FindBase>
+[[nodiscard]] bool read_version(const SlotStore& slots, const PackedStore& packed, std::uint32_t page,
+                                std::uint32_t word, std::byte* out, FindBase&& find_base) noexcept {
+    std::array<std::uint32_t, kMaxSteps> steps;
+    std::size_t count = 0;
+    while (is_packed(word)) {
+        const PackedRecord record = PackedStore::record(slots, word);
+        if (record.page != page || count == steps.size()) return false;
+        steps[count++] = word;
+        word = 0;
+        if (record.base_tick == PackedRecord::kNoBase) break;
+        word = find_base(record.base_tick);
+        if (word == 0) return false;
+    }
+    if (word == 0)
+        std::memset(out, 0, kStatePageBytes);
+    else
+        std::memcpy(out, slots.page(word), kStatePageBytes);
+    while (count != 0)
+        if (!apply_record(slots, packed, steps[--count], out)) return false;
+    return true;
+}
+
+}  // namespace ouro::detail
