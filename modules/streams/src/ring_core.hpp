@@ -81,7 +81,7 @@ public:
     Status mask(const void* address, std::size_t bytes) noexcept;
     Status unmask(const void* address, std::size_t bytes) noexcept;
     [[nodiscard]] const HashMasks& masks() const noexcept { return masks_; }
-    // Around commit() and after going back.
+    // Before commit(), and after going back.
     void save_outside() noexcept { outside_.save(image_, marks_); }
     void follow_back(std::uint32_t tick) noexcept;
     [[nodiscard]] StateRingStats stats() const noexcept;
