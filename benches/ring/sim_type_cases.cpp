@@ -214,27 +214,29 @@ struct Maps {
     std::unordered_map<std::uint64_t, std::uint64_t> hashed{};
     std::map<std::uint64_t, std::uint64_t> sorted{};
 
+    // From no memory at all.
+    void fill_ours() {
+        auto map = scene.map();
+        map.release();
+        for (const std::uint32_t number : order)
+            must(map.set(key_of(number), number) == Status::ok, "set");
+    }
+    void fill(auto& map) {
+        map = {};
+        for (const std::uint32_t number : order)
+            map.emplace(key_of(number), number);
+    }
     [[nodiscard]] std::uint64_t key(std::uint64_t turn) const {
         return key_of(order[turn * 7919 % order.size()]);
     }
 };
 
 void measure_map_filling(Session& session, Maps& maps) {
-    const auto fill = [&](auto& map) {
-        map.clear();
-        for (const std::uint32_t number : maps.order)
-            map.emplace(key_of(number), number);
-    };
     session.measure(maps.name + "insert", kNanoseconds)
-        .ours(fills([&](std::uint64_t) {
-            auto map = maps.scene.map();
-            map.release();
-            for (const std::uint32_t number : maps.order)
-                must(map.set(key_of(number), number) == Status::ok, "set");
-        }))
+        .ours(fills([&](std::uint64_t) { maps.fill_ours(); }))
         .peer("std::unordered_map", standard_library_version(),
-              fills([&](std::uint64_t) { fill(maps.hashed = {}); }))
-        .peer("std::map", standard_library_version(), fills([&](std::uint64_t) { fill(maps.sorted); }))
+              fills([&](std::uint64_t) { maps.fill(maps.hashed); }))
+        .peer("std::map", standard_library_version(), fills([&](std::uint64_t) { maps.fill(maps.sorted); }))
         .operations(maps.order.size())
         .run();
 }
@@ -267,6 +269,9 @@ void measure_map_use(Session& session, Maps& maps) {
 void measure_map(Session& session, Scene& scene, std::size_t count) {
     Maps maps{scene, shuffled(count), "sim map of " + std::to_string(count) + ": "};
     measure_map_filling(session, maps);
+    maps.fill_ours();
+    maps.fill(maps.hashed);
+    maps.fill(maps.sorted);
     measure_map_use(session, maps);
 }
 
