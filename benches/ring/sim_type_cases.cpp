@@ -136,9 +136,7 @@ Work fills(Fill fill) {
     };
 }
 
-void measure_vec(Session& session, Scene& scene) {
-    const std::uint64_t count = session.sized(100'000, 1'000);
-    std::vector<Item> standard;
+void measure_vec_filling(Session& session, Scene& scene, std::vector<Item>& standard, std::uint64_t count) {
     session.measure("sim vec: push_back, 16 B", kNanoseconds)
         .ours(fills([&](std::uint64_t elements) {
             auto items = scene.items();
@@ -153,8 +151,9 @@ void measure_vec(Session& session, Scene& scene) {
               }))
         .operations(count)
         .run();
-    must(scene.items().resize(static_cast<std::uint32_t>(count)) == Status::ok, "resize");
-    standard.resize(count);
+}
+
+void measure_vec_use(Session& session, Scene& scene, std::vector<Item>& standard, std::uint64_t count) {
     const auto sum = [](const auto& items) {
         std::uint64_t all = 0;
         for (const Item& each : items)
@@ -194,39 +193,61 @@ void measure_vec(Session& session, Scene& scene) {
         .run();
 }
 
+void measure_vec(Session& session, Scene& scene) {
+    const std::uint64_t count = session.sized(100'000, 1'000);
+    std::vector<Item> standard;
+    measure_vec_filling(session, scene, standard, count);
+    must(scene.items().resize(static_cast<std::uint32_t>(count)) == Status::ok, "resize");
+    standard.resize(count);
+    measure_vec_use(session, scene, standard, count);
+}
+
 std::uint64_t key_of(std::uint32_t number) {
     return mix_bits(number);
 }
 
-void measure_map(Session& session, Scene& scene, std::size_t count) {
-    const std::vector<std::uint32_t> order = shuffled(count);
-    const std::string name = "sim map of " + std::to_string(count) + ": ";
-    std::unordered_map<std::uint64_t, std::uint64_t> hashed;
-    std::map<std::uint64_t, std::uint64_t> sorted;
-    const auto fill = [&](auto& map) {
-        map.clear();
+// The same entries in ours and in the standard ones, and the order in which they are added and asked for.
+struct Maps {
+    Scene& scene;
+    std::vector<std::uint32_t> order;
+    std::string name;
+    std::unordered_map<std::uint64_t, std::uint64_t> hashed{};
+    std::map<std::uint64_t, std::uint64_t> sorted{};
+
+    // From no memory at all.
+    void fill_ours() {
+        auto map = scene.map();
+        map.release();
+        for (const std::uint32_t number : order)
+            must(map.set(key_of(number), number) == Status::ok, "set");
+    }
+    void fill(auto& map) {
+        map = {};
         for (const std::uint32_t number : order)
             map.emplace(key_of(number), number);
-    };
-    session.measure(name + "insert", kNanoseconds)
-        .ours(fills([&](std::uint64_t) {
-            auto map = scene.map();
-            map.release();
-            for (const std::uint32_t number : order)
-                must(map.set(key_of(number), number) == Status::ok, "set");
-        }))
+    }
+    [[nodiscard]] std::uint64_t key(std::uint64_t turn) const {
+        return key_of(order[turn * 7919 % order.size()]);
+    }
+};
+
+void measure_map_filling(Session& session, Maps& maps) {
+    session.measure(maps.name + "insert", kNanoseconds)
+        .ours(fills([&](std::uint64_t) { maps.fill_ours(); }))
         .peer("std::unordered_map", standard_library_version(),
-              fills([&](std::uint64_t) { fill(hashed = {}); }))
-        .peer("std::map", standard_library_version(), fills([&](std::uint64_t) { fill(sorted); }))
-        .operations(count)
+              fills([&](std::uint64_t) { maps.fill(maps.hashed); }))
+        .peer("std::map", standard_library_version(), fills([&](std::uint64_t) { maps.fill(maps.sorted); }))
+        .operations(maps.order.size())
         .run();
-    session.measure(name + "find", kNanoseconds)
-        .ours(repeat(
-            [&, map = scene.map()](std::uint64_t i) { return *map.find(key_of(order[(i * 7919) % count])); }))
+}
+
+void measure_map_use(Session& session, Maps& maps) {
+    session.measure(maps.name + "find", kNanoseconds)
+        .ours(repeat([&, map = maps.scene.map()](std::uint64_t i) { return *map.find(maps.key(i)); }))
         .peer("std::unordered_map", standard_library_version(),
-              repeat([&](std::uint64_t i) { return hashed.find(key_of(order[(i * 7919) % count]))->second; }))
+              repeat([&](std::uint64_t i) { return maps.hashed.find(maps.key(i))->second; }))
         .peer("std::map", standard_library_version(),
-              repeat([&](std::uint64_t i) { return sorted.find(key_of(order[(i * 7919) % count]))->second; }))
+              repeat([&](std::uint64_t i) { return maps.sorted.find(maps.key(i))->second; }))
         .operations(session.sized(200'000, 1'000))
         .run();
     const auto sum = [](const auto& map) {
@@ -235,14 +256,23 @@ void measure_map(Session& session, Scene& scene, std::size_t count) {
             all += value;
         return all;
     };
-    session.measure(name + "iterate", kNanoseconds)
-        .ours([&](Round& round) { round.time([&] { round.check(sum(scene.map())); }); })
+    session.measure(maps.name + "iterate", kNanoseconds)
+        .ours([&](Round& round) { round.time([&] { round.check(sum(maps.scene.map())); }); })
         .peer("std::unordered_map", standard_library_version(),
-              [&](Round& round) { round.time([&] { round.check(sum(hashed)); }); })
+              [&](Round& round) { round.time([&] { round.check(sum(maps.hashed)); }); })
         .peer("std::map", standard_library_version(),
-              [&](Round& round) { round.time([&] { round.check(sum(sorted)); }); })
-        .operations(count)
+              [&](Round& round) { round.time([&] { round.check(sum(maps.sorted)); }); })
+        .operations(maps.order.size())
         .run();
+}
+
+void measure_map(Session& session, Scene& scene, std::size_t count) {
+    Maps maps{scene, shuffled(count), "sim map of " + std::to_string(count) + ": "};
+    measure_map_filling(session, maps);
+    maps.fill_ours();
+    maps.fill(maps.hashed);
+    maps.fill(maps.sorted);
+    measure_map_use(session, maps);
 }
 
 void measure_pool(Session& session, Scene& scene, const std::vector<std::uint32_t>& order) {

@@ -181,7 +181,8 @@ public:
         std::vector<std::uint64_t> stale;
     };
 
-    explicit PoolSubject(ImageHeap& heap) : world_(heap.make_root<World>("world").value_or(OffsetPtr<World>())) {}
+    explicit PoolSubject(ImageHeap& heap)
+        : world_(heap.make_root<World>("world").value_or(OffsetPtr<World>())) {}
 
     void step(ImageHeap& heap, Model& model, Random& random) {
         auto pool = heap.bind(heap.get(world_).creatures);

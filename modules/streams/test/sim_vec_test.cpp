@@ -266,23 +266,8 @@ public:
                 return expect_ok(vec.resize(static_cast<std::uint32_t>(items.size())));
             case 8:
                 return change_label(heap, model, random);
-            case 9: {
-                const std::vector<Item> part(items.begin(),
-                                             items.begin() + static_cast<std::ptrdiff_t>(std::min(at, 20U)));
-                items.insert(items.end(), part.begin(), part.end());
-                return expect_ok(vec.append(vec.all().first(part.size())));
-            }
-            case 10:
-                if (random.below(40) == 0) {
-                    items.clear();
-                    random.below(2) == 0 ? vec.release() : vec.clear();
-                }
-                return;
             default:
-                for (Item& item : items)
-                    item.owner += 3;
-                for (Item& item : vec.edit_all())
-                    item.owner += 3;
+                change_many(vec, items, random);
         }
     }
 
@@ -307,6 +292,24 @@ public:
 
 private:
     static void expect_ok(Status status) { EXPECT_EQ(status, Status::ok); }
+
+    static void change_many(SimVecRef<Item> vec, std::vector<Item>& items, Random& random) {
+        const std::uint32_t choice = random.below(40);
+        if (choice < 13) {
+            const std::size_t count = std::min<std::size_t>(items.size(), random.below(20));
+            const std::vector<Item> part(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(count));
+            items.insert(items.end(), part.begin(), part.end());
+            return expect_ok(vec.append(vec.all().first(count)));
+        }
+        if (choice == 13) {
+            items.clear();
+            return random.below(2) == 0 ? vec.release() : vec.clear();
+        }
+        for (Item& item : items)
+            item.owner += 3;
+        for (Item& item : vec.edit_all())
+            item.owner += 3;
+    }
 
     void change_label(ImageHeap& heap, Model& model, Random& random) {
         auto label = heap.bind(heap.get(chest_).label);

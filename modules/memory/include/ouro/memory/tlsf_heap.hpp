@@ -188,7 +188,7 @@ private:
     }
 
     // A small block kept for a request of this size, or 0.
-    [[nodiscard]] std::uint32_t take_quick(std::uint32_t units) noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint32_t take_quick(std::uint32_t units) noexcept {
         const std::uint32_t kept = quick_heads_[units - 1];
         if (kept != 0) [[likely]] {
             quick_heads_[units - 1] = load(kept, kNext);
@@ -197,14 +197,16 @@ private:
         }
         return kept;
     }
-    void end_block([[maybe_unused]] std::uint32_t unit, [[maybe_unused]] std::uint32_t units) noexcept {
+    [[gnu::always_inline]] void end_block([[maybe_unused]] std::uint32_t unit,
+                                          [[maybe_unused]] std::uint32_t units) noexcept {
         OURO_DEBUG_BLOCK_ASSERT(holds(unit, units), "the block is not of this heap", nullptr, at(unit));
         OURO_BLOCK_ASSERT(!is_marked(unit), "the block is free already", nullptr, at(unit));
         note_peak();
         ++deallocations_;
     }
     template <WriteBarrier Barrier>
-    [[nodiscard]] bool keep_quick(Barrier barrier, std::uint32_t unit, std::uint32_t units) noexcept {
+    [[nodiscard, gnu::always_inline]] bool keep_quick(Barrier barrier, std::uint32_t unit,
+                                                      std::uint32_t units) noexcept {
         if (units > kQuickUnits || quick_units_ + units > quick_limit_units_) return false;
         OURO_BLOCK_ASSERT(quick_heads_[units - 1] != unit, "the block is free already", nullptr, at(unit));
         store(barrier, unit, kNext, quick_heads_[units - 1]);
@@ -256,7 +258,7 @@ private:
     template <WriteBarrier Barrier>
     void make_quick_room(Barrier barrier, std::uint32_t units) noexcept;
     template <WriteBarrier Barrier>
-    void flush_quick(Barrier barrier) noexcept;
+    [[gnu::noinline]] void flush_quick(Barrier barrier) noexcept;
 
     template <WriteBarrier Barrier>
     [[nodiscard]] Expected<MemoryBlock> allocate_units(Barrier barrier, std::uint32_t units) noexcept;
@@ -268,8 +270,8 @@ private:
     [[nodiscard]] Expected<MemoryBlock> allocate_unusual(Barrier barrier, std::size_t size,
                                                          std::size_t alignment) noexcept;
     template <WriteBarrier Barrier>
-    void take_part(Barrier barrier, std::uint32_t record, std::uint32_t skipped,
-                   std::uint32_t units) noexcept;
+    [[gnu::noinline]] void take_part(Barrier barrier, std::uint32_t record, std::uint32_t skipped,
+                                     std::uint32_t units) noexcept;
     template <WriteBarrier Barrier>
     [[nodiscard]] Expected<MemoryBlock> slide_down(Barrier barrier, MemoryBlock block, std::uint32_t units,
                                                    std::size_t alignment) noexcept;

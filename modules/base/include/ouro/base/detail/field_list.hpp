@@ -45,7 +45,7 @@ auto list_1_to_8(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_9_to_16(T& value) {
+auto list_9_to_13(T& value) {
     if constexpr (kCount == 9) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -63,12 +63,17 @@ auto list_9_to_16(T& value) {
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10),
                          decltype(f11)>{};
-    } else if constexpr (kCount == 13) {
+    } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
                          decltype(f12)>{};
-    } else if constexpr (kCount == 14) {
+    }
+}
+
+template <std::size_t kCount, class T>
+auto list_14_to_18(T& value) {
+    if constexpr (kCount == 14) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
@@ -78,30 +83,30 @@ auto list_9_to_16(T& value) {
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
                          decltype(f12), decltype(f13), decltype(f14)>{};
-    } else {
+    } else if constexpr (kCount == 16) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15)>{};
-    }
-}
-
-template <std::size_t kCount, class T>
-auto list_17_to_24(T& value) {
-    if constexpr (kCount == 17) {
+    } else if constexpr (kCount == 17) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16] =
             value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16)>{};
-    } else if constexpr (kCount == 18) {
+    } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
                          decltype(f17)>{};
-    } else if constexpr (kCount == 19) {
+    }
+}
+
+template <std::size_t kCount, class T>
+auto list_19_to_22(T& value) {
+    if constexpr (kCount == 19) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -122,14 +127,19 @@ auto list_17_to_24(T& value) {
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20)>{};
-    } else if constexpr (kCount == 22) {
+    } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
                          decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21)>{};
-    } else if constexpr (kCount == 23) {
+    }
+}
+
+template <std::size_t kCount, class T>
+auto list_23_to_25(T& value) {
+    if constexpr (kCount == 23) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -137,7 +147,7 @@ auto list_17_to_24(T& value) {
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
                          decltype(f22)>{};
-    } else {
+    } else if constexpr (kCount == 24) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -145,12 +155,7 @@ auto list_17_to_24(T& value) {
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
                          decltype(f22), decltype(f23)>{};
-    }
-}
-
-template <std::size_t kCount, class T>
-auto list_25_to_32(T& value) {
-    if constexpr (kCount == 25) {
+    } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -158,7 +163,12 @@ auto list_25_to_32(T& value) {
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
                          decltype(f22), decltype(f23), decltype(f24)>{};
-    } else if constexpr (kCount == 26) {
+    }
+}
+
+template <std::size_t kCount, class T>
+auto list_26_to_28(T& value) {
+    if constexpr (kCount == 26) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -174,7 +184,7 @@ auto list_25_to_32(T& value) {
                          decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
                          decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26)>{};
-    } else if constexpr (kCount == 28) {
+    } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -183,7 +193,12 @@ auto list_25_to_32(T& value) {
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
                          decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
                          decltype(f27)>{};
-    } else if constexpr (kCount == 29) {
+    }
+}
+
+template <std::size_t kCount, class T>
+auto list_29_to_30(T& value) {
+    if constexpr (kCount == 29) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -192,7 +207,7 @@ auto list_25_to_32(T& value) {
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
                          decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
                          decltype(f27), decltype(f28)>{};
-    } else if constexpr (kCount == 30) {
+    } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -201,7 +216,12 @@ auto list_25_to_32(T& value) {
                          decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
                          decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
                          decltype(f27), decltype(f28), decltype(f29)>{};
-    } else if constexpr (kCount == 31) {
+    }
+}
+
+template <std::size_t kCount, class T>
+auto list_31_to_32(T& value) {
+    if constexpr (kCount == 31) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30] = value;
         return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
@@ -227,12 +247,20 @@ template <std::size_t kCount, class T>
 auto list_fields(T& value) {
     if constexpr (kCount <= 8)
         return list_1_to_8<kCount>(value);
-    else if constexpr (kCount <= 16)
-        return list_9_to_16<kCount>(value);
-    else if constexpr (kCount <= 24)
-        return list_17_to_24<kCount>(value);
+    else if constexpr (kCount <= 13)
+        return list_9_to_13<kCount>(value);
+    else if constexpr (kCount <= 18)
+        return list_14_to_18<kCount>(value);
+    else if constexpr (kCount <= 22)
+        return list_19_to_22<kCount>(value);
+    else if constexpr (kCount <= 25)
+        return list_23_to_25<kCount>(value);
+    else if constexpr (kCount <= 28)
+        return list_26_to_28<kCount>(value);
+    else if constexpr (kCount <= 30)
+        return list_29_to_30<kCount>(value);
     else
-        return list_25_to_32<kCount>(value);
+        return list_31_to_32<kCount>(value);
 }
 
 // Requires: an aggregate without bases that has 1 to kMaxFields fields.

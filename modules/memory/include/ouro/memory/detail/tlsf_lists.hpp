@@ -6,7 +6,7 @@
 namespace ouro {
 
 template <WriteBarrier Barrier>
-void TlsfHeap::note_filled(Barrier barrier, std::uint32_t list) noexcept {
+inline void TlsfHeap::note_filled(Barrier barrier, std::uint32_t list) noexcept {
     const std::uint32_t index = list >> zone_bits_;
     const std::uint32_t zone = list - (index << zone_bits_);
     const std::uint32_t level = index / kSlots;
@@ -23,7 +23,7 @@ void TlsfHeap::note_filled(Barrier barrier, std::uint32_t list) noexcept {
 }
 
 template <WriteBarrier Barrier>
-void TlsfHeap::note_emptied(Barrier barrier, std::uint32_t list) noexcept {
+inline void TlsfHeap::note_emptied(Barrier barrier, std::uint32_t list) noexcept {
     const std::uint32_t index = list >> zone_bits_;
     const std::uint32_t zone = list - (index << zone_bits_);
     const std::uint32_t level = index / kSlots;
@@ -81,7 +81,7 @@ inline std::uint32_t TlsfHeap::claim_record(std::uint32_t unit) noexcept {
 
 // Leaves nothing in it that could differ or be taken for a record in use.
 template <WriteBarrier Barrier>
-void TlsfHeap::release_record(Barrier barrier, std::uint32_t record) noexcept {
+inline void TlsfHeap::release_record(Barrier barrier, std::uint32_t record) noexcept {
     if (!is_tabled(record)) [[unlikely]]
         return;
     declare_record(barrier, record);
@@ -131,7 +131,7 @@ template <WriteBarrier Barrier>
 
 // Requires: neither neighbour is free.
 template <WriteBarrier Barrier>
-void TlsfHeap::insert(Barrier barrier, std::uint32_t unit, std::uint32_t units) noexcept {
+inline void TlsfHeap::insert(Barrier barrier, std::uint32_t unit, std::uint32_t units) noexcept {
     const std::uint32_t record = claim_record(unit);
     const std::uint32_t last = unit + units - 1;
     mark(barrier, unit);
@@ -146,7 +146,7 @@ void TlsfHeap::insert(Barrier barrier, std::uint32_t unit, std::uint32_t units) 
 }
 
 template <WriteBarrier Barrier>
-void TlsfHeap::remove(Barrier barrier, std::uint32_t record) noexcept {
+inline void TlsfHeap::remove(Barrier barrier, std::uint32_t record) noexcept {
     const std::uint32_t unit = load(record, kStart);
     const std::uint32_t units = load(record, kUnits);
     const std::uint32_t last = unit + units - 1;
@@ -233,7 +233,7 @@ template <WriteBarrier Barrier>
 
 // Puts units that are in no list back among the free blocks, as one with their free neighbours.
 template <WriteBarrier Barrier>
-void TlsfHeap::give(Barrier barrier, std::uint32_t unit, std::uint32_t units) noexcept {
+inline void TlsfHeap::give(Barrier barrier, std::uint32_t unit, std::uint32_t units) noexcept {
     const bool merges_before = is_marked(unit - 1);
     const bool merges_behind = is_marked(unit + units);
     if (merges_before) {
