@@ -51,10 +51,10 @@ void LeaseTable::take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t
 }
 
 bool LeaseTable::set_aside(std::uint32_t index, std::uint32_t pages) noexcept {
-    if (unpacked_[index].load(std::memory_order_acquire) != 0) return true;
+    if (is_set_aside(index)) return true;
     const bool fits = set_aside_pages_.fetch_add(pages, std::memory_order_relaxed) + pages <= unpacked_quota_;
     std::uint32_t none = 0;
-    if (fits && unpacked_[index].compare_exchange_strong(none, pages, std::memory_order_acq_rel)) return true;
+    if (fits && unpacked_[index].compare_exchange_strong(none, pages, std::memory_order_seq_cst)) return true;
     set_aside_pages_.fetch_sub(pages, std::memory_order_relaxed);
     return fits;
 }

@@ -59,6 +59,9 @@ public:
     // more than there are.
     void set_unpacked_quota(std::uint64_t pages) noexcept { unpacked_quota_ = pages; }
     [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
+    [[nodiscard]] bool is_set_aside(std::uint32_t cell) const noexcept {
+        return unpacked_[cell].load(std::memory_order_seq_cst) != 0;
+    }
 
     [[nodiscard]] Lease lease(std::uint32_t cell) const noexcept;
     [[nodiscard]] bool is_any_held() const noexcept { return held_.load(std::memory_order_seq_cst) != 0; }

@@ -89,8 +89,8 @@ void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, Ring
     sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : spare / 2, spare));
     const std::uint64_t unpacked = options.unpacked_bytes >> kStatePageShift;
     if (sizes.packs)
-        sizes.unpacked = static_cast<std::uint32_t>(unpacked != 0 ? std::min(unpacked, slots)
-                                                                  : 2 * std::uint64_t{sizes.pages});
+        sizes.unpacked = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+            unpacked != 0 ? unpacked : 2 * std::uint64_t{sizes.pages}, PackedStore::kMaxSlots));
     Carver carver;
     RingCore(LiveImage()).carve(carver, sizes);
     sizes.bytes = carver.used_bytes() + align_up(sizeof(RingCore), Carver::kAlignment);
@@ -156,11 +156,14 @@ Expected<TickView> RingCore::view(Tick tick) noexcept {
     const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
     const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
     if (!cell) return cell.status();
-    if (const Status status = status_of(tick); status != Status::ok) {
-        end_view(*cell);
-        return status == Status::tick_thinned ? status : Status::tick_gone;
-    }
-    return view_at(tick, *cell, pages);
+    const bool has_room = set_aside(*cell, pages);
+    Status status = status_of(tick);
+    // Rolled back meanwhile, and perhaps there again.
+    if (status == Status::out_of_range || leases_.lease(*cell).future != 0) status = Status::tick_gone;
+    if (status == Status::ok && !has_room) status = Status::budget_exceeded;
+    if (status == Status::ok) return TickView(*this, tick, *cell);
+    end_view(*cell);
+    return status;
 }
 
 Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
@@ -169,21 +172,22 @@ Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
     const std::uint32_t pages = futures_.page_count(*number);
     const auto cell = leases_.take(static_cast<std::uint32_t>(tick), *number, pages);
     if (!cell) return cell.status();
-    if (futures_.future_of(future)) return view_at(tick, *cell, pages);
+    const bool has_room = set_aside(*cell, pages);
+    const bool is_there = futures_.future_of(future).has_value();
+    if (is_there && has_room) return TickView(*this, tick, *cell);
     end_view(*cell);
-    return Status::stale_handle;
+    return is_there ? Status::budget_exceeded : Status::stale_handle;
 }
 
 // What is packed will have to be unpacked for the reader. A tick of which nothing is packed now stays so
 // while it is read.
-Expected<TickView> RingCore::view_at(Tick tick, std::uint32_t cell, std::uint32_t pages) noexcept {
-    const std::uint8_t future = leases_.lease(cell).future;
+bool RingCore::set_aside(std::uint32_t cell, std::uint32_t pages) noexcept {
+    if (!packs_) return true;
+    const LeaseTable::Lease lease = leases_.lease(cell);
     const bool has_packed =
-        packs_ && (future != 0 ? futures_.has_packed(future)
-                               : tick + 1 < packed_before_.load(std::memory_order_seq_cst));
-    if (!has_packed || leases_.set_aside(cell, pages)) return TickView(*this, tick, cell);
-    end_view(cell);
-    return Status::budget_exceeded;
+        lease.future != 0 ? futures_.has_packed(lease.future)
+                          : std::uint64_t{lease.tick} + 1 < packed_before_.load(std::memory_order_seq_cst);
+    return !has_packed || leases_.set_aside(cell, pages);
 }
 
 // A future that did not change the page has it from where it began, which may be in another one. While the

@@ -113,7 +113,7 @@ private:
     void carve(Carver& carver, const RingSizes& sizes) noexcept;
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
     [[nodiscard]] const std::byte* unpack_at(std::uint32_t page, std::uint32_t cell) noexcept;
-    [[nodiscard]] Expected<TickView> view_at(Tick tick, std::uint32_t cell, std::uint32_t pages) noexcept;
+    [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
     Status collect() noexcept;
 
     // Commit.

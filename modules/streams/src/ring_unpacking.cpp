@@ -49,13 +49,14 @@ const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noe
     return bytes;
 }
 
-// With the gate closed.
+// With the gate closed. Who has nothing set aside reads nothing packed, or is about to take a view and will
+// find that the tick is gone.
 void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept {
     for (std::uint32_t cell = 0; cell < LeaseTable::kReaderCells; ++cell) {
         const LeaseTable::Lease lease = leases_.lease(cell);
         const bool reads = lease.is_held && lease.future == 0 && lease.tick >= version.tick &&
                            (until == 0 || lease.tick < until);
-        if (!reads || unpacked_.find(cell, page) != nullptr) continue;
+        if (!reads || !leases_.is_set_aside(cell) || unpacked_.find(cell, page) != nullptr) continue;
         const std::uint32_t place = unpacked_.take();
         read_packed(page, version.slot, unpacked_.bytes(place));
         unpacked_.add(cell, page, place);
@@ -63,14 +64,16 @@ void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint
 }
 
 bool RingCore::is_same_version(std::uint32_t page, std::uint32_t one, std::uint32_t other) const noexcept {
+    // Where nothing has to be unpacked it is as quick to look at the pages.
+    if (!packs_) return false;
     for (;;) {
         const std::uint32_t state = index_.state();
         const LeaseTable::Lease first = leases_.lease(one);
         const LeaseTable::Lease second = leases_.lease(other);
-        const bool is_same =
-            first.future == 0 && second.future == 0 &&
-            index_.find(page, first.tick).tick == index_.find(page, second.tick).tick &&
-            (index_.find(page, first.tick).slot == 0) == (index_.find(page, second.tick).slot == 0);
+        const Version before = index_.find(page, first.tick);
+        const Version after = index_.find(page, second.tick);
+        const bool is_same = first.future == 0 && second.future == 0 && before.tick == after.tick &&
+                             (before.slot == 0) == (after.slot == 0);
         if (index_.is_unchanged(state)) return is_same;
         os::yield_thread();
     }
@@ -97,7 +100,12 @@ void RingCore::unpack_newest(std::span<const std::uint32_t> pages) noexcept {
         const std::uint32_t slot = slots_.take(1)[0];
         const std::byte* bytes = image_.alias().data + (std::size_t{page} << kStatePageShift);
         store_page(slots_.page(slot), bytes);
-        if (hashes_) slots_.set_hash(slot, hash_page(bytes, page));
+        if (hashes_) {
+            const std::uint64_t hash = hash_page(bytes, page);
+            OURO_ASSERT(PackedStore::record(slots_, word).check == static_cast<std::uint32_t>(hash),
+                        "a packed version of a page is damaged");
+            slots_.set_hash(slot, hash);
+        }
         index_.move_newest(page, slot);
         packed_.release(slots_, word);
     }
