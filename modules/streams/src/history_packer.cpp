@@ -89,7 +89,7 @@ VersionIndex::Located HistoryPacker::locate(std::uint32_t page, std::uint32_t ti
 }
 
 void HistoryPacker::read(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept {
-    const bool is_sound = read_version(*from_.slots, *from_.packed, page, word, out,
+    const bool is_sound = read_version(*from_.slots, *from_.packed, word, out,
                                        [&](std::uint32_t tick) { return locate(page, tick).version.slot; });
     OURO_ASSERT(is_sound, "a packed version of a page is damaged");
 }
@@ -111,7 +111,7 @@ bool HistoryPacker::pack_page(std::uint32_t page, std::uint32_t tick) noexcept {
     std::uint8_t& run = runs_[kOld][page];
     Encoded encoded =
         encode(page, from_.slots->page(slot), from_.slots->page(next.slot), tick, run + 1U >= kChainLength);
-    encoded.record.check = from_.has_hashes ? static_cast<std::uint32_t>(from_.slots->hash(slot)) : 0;
+    encoded.record.hash = from_.has_hashes ? from_.slots->hash(slot) : 0;
     return put(old, encoded, ends_[kOld], run);
 }
 
@@ -122,7 +122,7 @@ bool HistoryPacker::put(const VersionIndex::Located& version, Encoded encoded, P
     const bool stands_alone = encoded.record.base_tick == PackedRecord::kNoBase;
     run = static_cast<std::uint8_t>(stands_alone ? 0 : run + 1);
     results_[result_count_++] = {.place = version.slot,
-                                 .page = encoded.record.page,
+                                 .page = encoded.page,
                                  .from = version.version.tick,
                                  .until = version.until,
                                  .old_word = version.version.slot,
@@ -144,11 +144,11 @@ HistoryPacker::Encoded HistoryPacker::encode(std::uint32_t page, const std::byte
             std::swap(packed, other);
         }
     }
-    Encoded encoded{.record = {.page = page,
+    Encoded encoded{.page = page,
+                    .record = {.hash = 0,
                                .base_tick = stands_alone ? PackedRecord::kNoBase : base_tick,
                                .bytes = static_cast<std::uint16_t>(size),
-                               .packed_bytes = static_cast<std::uint16_t>(size),
-                               .check = 0},
+                               .packed_bytes = static_cast<std::uint16_t>(size)},
                     .bytes = packed};
     if (const std::size_t squeezed = squeeze({packed, size}, buffer(2)); squeezed != 0) {
         encoded.record.bytes = static_cast<std::uint16_t>(squeezed);
@@ -184,7 +184,7 @@ bool HistoryPacker::thin_page(std::uint32_t page) noexcept {
     read(page, next.slot, buffer(4));
     std::uint8_t& run = runs_[kThin][page];
     Encoded encoded = encode(page, buffer(3), buffer(4), next.tick, run + 1U >= kChainLength);
-    encoded.record.check = record.check;
+    encoded.record.hash = record.hash;
     return put(old, encoded, ends_[kThin], run);
 }
 

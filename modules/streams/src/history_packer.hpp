@@ -103,6 +103,7 @@ public:
 
 private:
     struct Encoded {
+        std::uint32_t page;
         PackedRecord record;
         const std::byte* bytes;
     };

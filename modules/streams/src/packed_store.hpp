@@ -20,13 +20,12 @@ inline constexpr std::uint32_t kPackedBit = std::uint32_t{1} << 31;
 struct PackedRecord {
     static constexpr std::uint32_t kNoBase = ~std::uint32_t{0};
 
-    std::uint32_t page = 0;
+    // What the page adds to the hash of its ticks, where there is one.
+    std::uint64_t hash = 0;
     std::uint32_t base_tick = kNoBase;
     // What follows, and what it was before it was squeezed; the same when it was not.
     std::uint16_t bytes = 0;
     std::uint16_t packed_bytes = 0;
-    // The lower half of the page's hash, where there is one.
-    std::uint32_t check = 0;
 };
 static_assert(sizeof(PackedRecord) == 16);
 

@@ -115,9 +115,11 @@ Status RingCore::restore(Tick tick, StepFunction step, void* function) noexcept 
     const auto kept = nearest(tick);
     if (!kept) return kept.status();
     if (const Status status = rollback(*kept); status != Status::ok) return status;
+    follow_back(static_cast<std::uint32_t>(*kept));
     for (Tick each = *kept + 1; each <= tick; ++each) {
         const TickHashes before = thinned_hashes_[each % thinned_hashes_.size()];
         step(function, each);
+        save_outside();
         if (const auto done = commit(); !done) return done.status();
         const TickHashes& after = log_.hashes(static_cast<std::uint32_t>(each));
         const bool is_same = before.portable == after.portable && before.process_bound == after.process_bound;

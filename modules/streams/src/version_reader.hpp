@@ -22,13 +22,13 @@ inline constexpr std::uint32_t kMaxSteps = 2 * kChainLength + 2;
 // The bytes of a version, packed or not. `find_base(tick)` gives the word of the page's version at a tick.
 // False when a record is damaged. Requires: all that it is made from stays meanwhile.
 template <class FindBase>
-[[nodiscard]] bool read_version(const SlotStore& slots, const PackedStore& packed, std::uint32_t page,
-                                std::uint32_t word, std::byte* out, FindBase&& find_base) noexcept {
+[[nodiscard]] bool read_version(const SlotStore& slots, const PackedStore& packed, std::uint32_t word,
+                                std::byte* out, FindBase&& find_base) noexcept {
     std::array<std::uint32_t, kMaxSteps> steps;
     std::size_t count = 0;
     while (is_packed(word)) {
         const PackedRecord record = PackedStore::record(slots, word);
-        if (record.page != page || count == steps.size()) return false;
+        if (count == steps.size()) return false;
         steps[count++] = word;
         word = 0;
         if (record.base_tick == PackedRecord::kNoBase) break;

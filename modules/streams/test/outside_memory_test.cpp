@@ -197,5 +197,36 @@ TEST_F(OutsideMemoryTest, RandomChangesComeBackByteForByte) {
     }
 }
 
+// A thinned-out tick is simulated again from what lay outside then, and leaves it as it was.
+TEST(OutsideMemoryThinned, IsRestoredAndSavedOnTheWay) {
+    auto ring = StateRing::create({.segments = kSegments,
+                                   .history_ticks = 40,
+                                   .history_bytes = 16 << 20,
+                                   .packing = true,
+                                   .dense_ticks = 2,
+                                   .thinned_ticks = 200,
+                                   .thin_every = 8});
+    ASSERT_TRUE(ring);
+    std::uint64_t counter = 0;
+    ASSERT_TRUE(ring->keep_outside("outside", {reinterpret_cast<std::byte*>(&counter), sizeof(counter)}));
+    const auto step = [&](Tick) { counter = counter * 3 + 1; };
+    std::vector<std::uint64_t> values = {0};
+    for (Tick tick = 1; tick <= 150; ++tick) {
+        step(tick);
+        values.push_back(counter);
+        ASSERT_TRUE(ring->commit());
+    }
+    Tick thinned = 0;
+    for (Tick tick = 0; tick < 150; ++tick) {
+        if (const auto view = ring->view(tick); view.status() == Status::tick_thinned) thinned = tick;
+    }
+    ASSERT_NE(thinned, 0U);
+    counter = 12'345;
+    const auto restored = ring->restore(thinned, step);
+    ASSERT_TRUE(restored) << status_name(restored.status());
+    EXPECT_EQ(counter, values[thinned]);
+    EXPECT_EQ(ring->newest(), thinned);
+}
+
 }  // namespace
 }  // namespace ouro

@@ -21,7 +21,7 @@
 namespace ouro {
 
 struct StateRingOptions {
-    std::span<const SegmentOptions> segments;
+    std::span<const SegmentOptions> segments = {};
     // How many ticks before the newest can be gone back to.
     std::uint32_t history_ticks = 600;
     // All that the history may ever take, its index included. Must hold every page of the image twice, and
