@@ -8,7 +8,10 @@
 #include <ouro/streams/mark_cursor.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace ouro::bench {
 namespace {
@@ -28,54 +31,36 @@ void measure_marks(Session& session) {
     const std::size_t bytes = session.sized(4 * kMiB, kMiB);
     RingScene scene(bytes, Tracking::declared, false, bytes * 8 + 4 * kMiB);
     const std::span positions(reinterpret_cast<float*>(scene.world().data), session.sized(100'000, 10'000));
-    const auto work = [&](auto mark) {
-        return Work([&, mark](Round& round) {
+    DirtyMap marks = scene.ring().marks();
+    // What is done before each walk over the column gives what marks each element.
+    const auto work = [&](auto begin) {
+        return Work([&, begin](Round& round) {
             scene.commit();
             round.time([&] {
                 for (std::uint64_t done = 0; done < round.operations(); done += positions.size())
-                    move_all(positions, mark);
+                    move_all(positions, begin());
             });
         });
     };
-    DirtyMap marks = scene.ring().marks();
-    session.measure("mark each of 100,000 floats of a column", kNanoseconds)
-        .ours([&](Round& round) {
-            scene.commit();
-            round.time([&] {
-                for (std::uint64_t done = 0; done < round.operations(); done += positions.size()) {
-                    MarkCursor cursor(marks);
-                    move_all(positions,
-                             [&](const float& value) { (void)cursor.mark(&value, sizeof(value)); });
-                }
-            });
-        })
-        .peer("the loop without marks", "this tree", work([](const float&) {}))
-        .bar(difference_at_most(1))
-        .operations(10 * positions.size())
-        .different_results()
-        .note("with a MarkCursor")
-        .run();
-    session.measure("mark each of 100,000 floats, each by itself", kNanoseconds)
-        .ours(work([&](const float& value) { (void)marks.mark(&value, sizeof(value)); }))
-        .peer("the loop without marks", "this tree", work([](const float&) {}))
-        .operations(10 * positions.size())
-        .different_results()
-        .run();
-    session.measure("mark 100,000 floats of a column at once", kNanoseconds)
-        .ours([&](Round& round) {
-            scene.commit();
-            round.time([&] {
-                for (std::uint64_t done = 0; done < round.operations(); done += positions.size()) {
-                    (void)marks.mark(positions.data(), positions.size_bytes());
-                    move_all(positions, [](const float&) {});
-                }
-            });
-        })
-        .peer("the loop without marks", "this tree", work([](const float&) {}))
-        .bar(difference_at_most(1))
-        .operations(10 * positions.size())
-        .different_results()
-        .run();
+    const auto nothing = [] { return [](const float&) {}; };
+    const auto measure = [&](const std::string& name, Work ours, std::optional<Bar> bar) {
+        Case row = session.measure(name, kNanoseconds);
+        row.ours(std::move(ours)).peer("the loop without marks", "this tree", work(nothing), bar);
+        row.operations(10 * positions.size()).different_results().run();
+    };
+    const auto with_cursor = [&] {
+        return [cursor = MarkCursor(marks)](const float& value) mutable {
+            (void)cursor.mark(&value, sizeof(value));
+        };
+    };
+    measure("mark each of 100,000 floats of a column, by a cursor", work(with_cursor), difference_at_most(1));
+    const auto each = [&] { return [&](const float& value) { (void)marks.mark(&value, sizeof(value)); }; };
+    measure("mark each of 100,000 floats of a column by itself", work(each), std::nullopt);
+    const auto at_once = [&] {
+        (void)marks.mark(positions.data(), positions.size_bytes());
+        return [](const float&) {};
+    };
+    measure("mark 100,000 floats of a column at once", work(at_once), difference_at_most(1));
 }
 
 }  // namespace ouro::bench

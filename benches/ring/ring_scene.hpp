@@ -7,6 +7,7 @@
 #include <ouro/base/random.hpp>
 #include <ouro/streams/state_ring.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -67,7 +68,8 @@ private:
 // no commit can do without.
 class RawCapture {
 public:
-    RawCapture(MemoryBlock image, std::size_t pool_bytes) : image_(image), pool_(filled_memory(pool_bytes)) {}
+    RawCapture(MemoryBlock image, std::size_t pool_bytes)
+        : image_(image), pool_(filled_memory(std::max(pool_bytes, image.size))) {}
 
     void copy(const std::vector<std::uint32_t>& list);
     void copy_and_hash(const std::vector<std::uint32_t>& list);

@@ -67,7 +67,7 @@ THIRD_PARTY = (
     (r"^libunwind[a-z0-9_-]*\.h$|^elfutils/|^dwarf\.h$|^g?elf\.h$|^libelf\.h$", (r"^modules/os/src/", r"^benches/")),
     # Both declare functions of the sanitizer: tests include them together.
     (r"^sanitizer/asan_interface\.h$", (r"^modules/memory/test/linux/annotations_",)),
-    (r"^unwind\.h$", (r"^apps/malloc/", r"^modules/os/src/linux/")),
+    (r"^unwind\.h$", (r"^apps/malloc/", r"^modules/os/src/linux/", r"^benches/os/")),
     (r"^valgrind/", (r"^modules/memory/include/ouro/memory/annotations\.hpp$",)),
     (r"^civetweb\.h$", (r"^modules/inspect/src/",)),
     # Rolled back as examples of code that was not written for it.

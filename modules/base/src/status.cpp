@@ -11,7 +11,7 @@ struct StatusWords {
     std::string_view text;
 };
 
-constexpr auto kWords = std::to_array<StatusWords>({
+constexpr auto kWordsOfRequests = std::to_array<StatusWords>({
     {Status::ok, "ok", "The operation succeeded."},
     {Status::zero_size, "zero_size", "The size is zero; ask for at least one byte."},
     {Status::size_overflow, "size_overflow", "The size overflows when rounded or multiplied."},
@@ -35,6 +35,9 @@ constexpr auto kWords = std::to_array<StatusWords>({
     {Status::budget_exceeded, "budget_exceeded",
      "The budget does not allow it; free memory or raise the budget."},
     {Status::rate_limited, "rate_limited", "Too much was asked in too short a time; try again later."},
+});
+
+constexpr auto kWordsOfStates = std::to_array<StatusWords>({
     {Status::not_mapped, "not_mapped", "Part of the range is not mapped."},
     {Status::address_in_use, "address_in_use",
      "Something is already mapped at the chosen address; choose another."},
@@ -112,7 +115,9 @@ constexpr bool is_known(Status status) noexcept {
 }
 
 constexpr const StatusWords* words_of(Status status) noexcept {
-    for (const StatusWords& words : kWords)
+    for (const StatusWords& words : kWordsOfRequests)
+        if (words.status == status) return &words;
+    for (const StatusWords& words : kWordsOfStates)
         if (words.status == status) return &words;
     return nullptr;
 }

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include <alloca.h>
-
 // Compiled once for each way to build, which gives the start its name.
 namespace ouro::os::testing_support {
 
@@ -38,7 +36,7 @@ void keep(void* memory = nullptr) {
 }
 
 [[gnu::noinline]] void call_with_room(FrameChain& chain) {
-    void* const room = alloca(16 + chain.kinds.size() * 24 % 500);
+    void* const room = __builtin_alloca(16 + chain.kinds.size() * 24 % 500);
     keep(room);
     OURO_FRAME_CHAIN_START(chain);
     keep(room);
@@ -53,7 +51,7 @@ void keep(void* memory = nullptr) {
 
 [[gnu::noinline]] void call_with_aligned_locals_and_room(FrameChain& chain) {
     alignas(64) std::array<char, 64> locals;
-    void* const room = alloca(16 + chain.kinds.size() * 40 % 700);
+    void* const room = __builtin_alloca(16 + chain.kinds.size() * 40 % 700);
     keep(locals.data());
     keep(room);
     OURO_FRAME_CHAIN_START(chain);

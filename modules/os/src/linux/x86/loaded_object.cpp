@@ -137,7 +137,7 @@ std::uint64_t identify(const LoadedObject& object) noexcept {
 }
 
 // The dynamic linker's name for the program, once it was seen.
-constinit std::atomic<const link_map*> g_program = nullptr;
+constinit std::atomic<const void*> g_program = nullptr;
 
 bool is_program(const link_map* map) noexcept {
     if (map == nullptr) return false;
@@ -159,8 +159,8 @@ UnwindTables tables_of_library(const LoadedObject& object, std::span<const std::
 
 UnwindTables tables_of(const LoadedObject& object) noexcept {
     if (object.program == nullptr) return tables_of_library(object, first_page_of(object));
-    return find_tables(ProgramHeaders::of_program(), object.program->l_addr, object.index, 0,
-                       ~std::uintptr_t{0});
+    return find_tables(ProgramHeaders::of_program(), static_cast<const link_map*>(object.program)->l_addr,
+                       object.index, 0, ~std::uintptr_t{0});
 }
 
 std::size_t find_build_id(std::span<const std::byte> first_page) noexcept {

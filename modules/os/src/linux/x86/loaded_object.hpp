@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <span>
 
-struct link_map;
-
 namespace ouro::os {
 
 // A program or a library, as the dynamic linker has loaded it; or one part of it, where others' memory may
@@ -22,7 +20,7 @@ struct LoadedObject {
     // cannot be told.
     std::uint64_t identity = 0;
     // What the dynamic linker knows of the program itself, which is never unloaded; null for a library.
-    const link_map* program = nullptr;
+    const void* program = nullptr;
 
     [[nodiscard]] bool contains(std::uintptr_t address) const noexcept {
         return address - start < end - start;
