@@ -109,6 +109,7 @@ void RingCore::take_packed() noexcept {
 // First the records are where readers look, then the leases are looked at: whoever still sees the page as it
 // was has a lease by then. Such a version stays as it is.
 void RingCore::move_versions(std::span<const HistoryPacker::Result> results) noexcept {
+    if (results.empty()) return;
     for (std::size_t index = 0; index < results.size(); ++index) {
         if (index + kAhead < results.size()) __builtin_prefetch(results[index + kAhead].place, 1);
         packed_.hold(slots_, results[index].new_word);
