@@ -121,7 +121,8 @@ void measure_memory(Session& session) {
     const std::size_t bytes = session.sized(2 * kMiB, kMiB / 4);
     const std::uint64_t ticks = session.sized(600, 60);
     const auto percent_with = [&](std::uint32_t dense_ticks) {
-        BodyScene scene(bytes, {.history_ticks = static_cast<std::uint32_t>(ticks) + 1,
+        BodyScene scene(bytes, {.segments = {},
+                                .history_ticks = static_cast<std::uint32_t>(ticks) + 1,
                                 .history_bytes = bytes * ticks + 64 * kMiB,
                                 .packing = true,
                                 .dense_ticks = dense_ticks});
@@ -146,7 +147,7 @@ struct PagePair {
 };
 
 PagePair page_pair(std::size_t bytes) {
-    BodyScene scene(bytes, {.history_ticks = 4, .history_bytes = 8 * bytes});
+    BodyScene scene(bytes, {.segments = {}, .history_ticks = 4, .history_bytes = 8 * bytes});
     scene.run(30);
     const MemoryBlock world = must(scene.ring().segment_block("world"), "find the segment");
     PagePair pair;
@@ -197,7 +198,7 @@ void measure_codec(Session& session) {
 void measure_tick(Session& session) {
     const std::size_t bytes = session.sized(16 * kMiB, kMiB);
     auto jobs = must(JobPool::create({.workers = 1}), "start a worker");
-    const StateRingOptions plain{.history_ticks = 100, .history_bytes = bytes * 40};
+    const StateRingOptions plain{.segments = {}, .history_ticks = 100, .history_bytes = bytes * 40};
     StateRingOptions packing = plain;
     packing.packing = true;
     packing.dense_ticks = 8;
@@ -226,7 +227,7 @@ void measure_tick(Session& session) {
 
 void measure_old_ticks(Session& session) {
     const std::size_t bytes = session.sized(16 * kMiB, kMiB);
-    const StateRingOptions plain{.history_ticks = 100, .history_bytes = bytes * 110};
+    const StateRingOptions plain{.segments = {}, .history_ticks = 100, .history_bytes = bytes * 110};
     StateRingOptions packing = plain;
     packing.packing = true;
     packing.dense_ticks = 8;
