@@ -190,7 +190,7 @@ TEST_F(DamagedImage, CutOffAnywhereItIsRefused) {
 
 TEST_F(DamagedImage, EveryChangedBitIsNoticed) {
     for (std::uint64_t i = 0; i < 500; ++i) {
-        const std::uint64_t place = i < 100 ? i : random_at(1, 0, i) % bytes_.size();
+        const auto place = static_cast<std::size_t>(i < 100 ? i : random_at(1, 0, i) % bytes_.size());
         SCOPED_TRACE("byte " + std::to_string(place));
         auto damaged = bytes_;
         damaged[place] ^= static_cast<std::byte>(1U << (i % 8));

@@ -224,7 +224,7 @@ TEST(OutsideMemoryThinned, IsRestoredAndSavedOnTheWay) {
     counter = 12'345;
     const auto restored = ring->restore(thinned, step);
     ASSERT_TRUE(restored) << status_name(restored.status());
-    EXPECT_EQ(counter, values[thinned]);
+    EXPECT_EQ(counter, values[static_cast<std::size_t>(thinned)]);
     EXPECT_EQ(ring->newest(), thinned);
 }
 
