@@ -27,7 +27,7 @@ struct StateRingOptions {
     // All that the history may ever take, its index included. Must hold every page of the image twice, and
     // what readers may pin.
     std::uint64_t history_bytes = std::uint64_t{1} << 30;
-    // Of these, how much readers of old ticks may keep from being given up; zero: a quarter of what is left
+    // Of these, how much readers of old ticks may keep from being given up; zero: half of what is left
     // when every page is held twice.
     std::uint64_t reader_bytes = 0;
     // Packs versions that were replaced more than `dense_ticks` ago, as what they differ in from the next
