@@ -82,7 +82,8 @@ constexpr std::array<const char*, kCount> kNames = {
     "_ZnwmSt11align_val_tRKSt9nothrow_t",
     "_ZnamSt11align_val_tRKSt9nothrow_t",
 };
-std::array<void*, kCount> originals;
+// Written before a library's calls come here, which no tool sees.
+std::array<std::atomic<void*>, kCount> originals;
 
 std::size_t index_of(Name name) noexcept {
     return static_cast<std::size_t>(name);
@@ -91,7 +92,8 @@ std::size_t index_of(Name name) noexcept {
 // None of these is noexcept: operator new throws, and what it throws passes through here.
 template <Name kName, class Result, class... Arguments>
 Result pass_on(Arguments... arguments) {
-    return reinterpret_cast<Result (*)(Arguments...)>(originals[index_of(kName)])(arguments...);
+    void* const original = originals[index_of(kName)].load(std::memory_order_acquire);
+    return reinterpret_cast<Result (*)(Arguments...)>(original)(arguments...);
 }
 
 template <Name kName, class... Rest>
@@ -183,9 +185,10 @@ std::span<const HeapStandIn> heap_stand_ins() noexcept {
 }
 
 bool find_original(const HeapStandIn& stand_in) noexcept {
-    void*& original = originals[static_cast<std::size_t>(&stand_in - kStandIns.data())];
-    if (original == nullptr) original = ::dlsym(RTLD_DEFAULT, stand_in.name);
-    return original != nullptr;
+    auto& original = originals[static_cast<std::size_t>(&stand_in - kStandIns.data())];
+    if (original.load(std::memory_order_relaxed) == nullptr)
+        original.store(::dlsym(RTLD_DEFAULT, stand_in.name), std::memory_order_release);
+    return original.load(std::memory_order_relaxed) != nullptr;
 }
 
 void tell_heap_calls(HeapCallFunction function, void* context) noexcept {
