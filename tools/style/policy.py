@@ -40,7 +40,7 @@ version
 """.split())
 
 # Headers of an operating system or a processor, and the places that exist for them.
-OS_HEADER = (r"^(sys|linux|asm|net|netinet|arpa|bits)/|^(unistd|pthread|fcntl|sched|signal|poll|dlfcn"
+OS_HEADER = (r"^(sys|linux|asm|net|netinet|arpa|bits)/|^(unistd|pthread|fcntl|sched|signal|poll|search|dlfcn"
              r"|link|dirent|spawn|semaphore|ucontext|execinfo|unwind|cxxabi|numa|numaif|elf|termios|errno|malloc"
              r"|syscall)\.h$")
 OS_PLACES = (

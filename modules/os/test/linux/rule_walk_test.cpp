@@ -14,6 +14,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <search.h>
 
 namespace {
 
@@ -75,6 +76,12 @@ TEST(RuleWalk, FindsCallersThroughTheCLibrary) {
     walks_of_libc = {};
     EXPECT_NE(std::bsearch(&wanted, numbers.data(), numbers.size(), sizeof(int), compare_and_look), nullptr);
     EXPECT_TRUE(are_the_same(walks_of_libc, 3));
+    void* tree = nullptr;
+    for (const int& number : numbers)
+        ::tsearch(&number, &tree, compare_and_look);
+    EXPECT_TRUE(are_the_same(walks_of_libc, 3));
+    ::tdestroy(tree, [](void*) { walks_of_libc = walk_both(); });
+    EXPECT_TRUE(are_the_same(walks_of_libc, 4));
 }
 
 TEST(RuleWalk, EndsWhereAThreadStarted) {
