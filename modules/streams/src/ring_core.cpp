@@ -218,12 +218,18 @@ std::uint32_t RingCore::slot_at(std::uint32_t page, std::uint32_t cell) const no
     }
 }
 
+// The index first: what is unpacked for a reader is so before the index stops leading to it. The other way
+// about, both could happen in between, and the reader would be led to another version.
 const std::byte* RingCore::page_at(std::uint32_t page, std::uint32_t cell) noexcept {
+    const std::uint32_t word = slot_at(page, cell);
     if (packs_) {
         if (const std::byte* unpacked = unpacked_.find(cell, page); unpacked != nullptr) return unpacked;
+        if (is_packed(word)) return unpack_at(page, cell);
     }
-    const std::uint32_t slot = slot_at(page, cell);
-    if (is_packed(slot)) return unpack_at(page, cell);
+    return whole_page(word);
+}
+
+const std::byte* RingCore::whole_page(std::uint32_t slot) const noexcept {
     return slot == 0 ? kZeroPage.data() : slots_.page(slot);
 }
 

@@ -112,6 +112,7 @@ private:
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;
     void carve(Carver& carver, const RingSizes& sizes) noexcept;
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
+    [[nodiscard]] const std::byte* whole_page(std::uint32_t slot) const noexcept;
     [[nodiscard]] const std::byte* unpack_at(std::uint32_t page, std::uint32_t cell) noexcept;
     [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
     Status collect() noexcept;
@@ -183,7 +184,6 @@ private:
     void move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept;
     void prefetch_version(std::uint32_t slot) const noexcept;
     void cut_off(std::uint32_t page, std::uint32_t tick) noexcept;
-    void prepare_to_go_back() noexcept;
     void go_back_packed(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
     void forget_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;

@@ -10,7 +10,8 @@ constexpr std::size_t kAhead = 6;
 }  // namespace
 
 Status RingCore::rollback(Tick tick) noexcept {
-    if (packs_) prepare_to_go_back();
+    // First, for the tick may be thinned out by it.
+    if (packs_) settle();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     return go_back(static_cast<std::uint32_t>(tick), false).status();
 }
@@ -18,7 +19,7 @@ Status RingCore::rollback(Tick tick) noexcept {
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
 // it had at the fork.
 Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
-    if (packs_) prepare_to_go_back();
+    if (packs_) settle();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);

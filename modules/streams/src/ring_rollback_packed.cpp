@@ -3,17 +3,12 @@
 // Going back in a packed history.
 namespace ouro::detail {
 
-// Before it is asked whether a tick is there: it may be thinned out now. Afterwards every pin is one that
-// somebody reads, and nobody is packing.
-void RingCore::prepare_to_go_back() noexcept {
-    settle();
-    release_pins();
-}
-
 void RingCore::go_back_packed(std::uint8_t future, std::uint32_t tick,
                               std::span<const std::uint32_t> pages) noexcept {
     // Whoever reads a tick before this one may be unpacking it with the help of what goes now.
     close_gate();
+    // No view ends from here on: every pin that is left is one that somebody reads.
+    release_pins();
     restore_packed(tick, pages);
     if (tick + 1 < pack_tick_)
         for (const std::uint32_t page : pages)

@@ -38,7 +38,7 @@ const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noe
     if (bytes == nullptr) {
         const std::uint32_t word = slot_at(page, cell);
         if (!is_packed(word)) {
-            bytes = slots_.page(word);
+            bytes = whole_page(word);
         } else {
             const std::uint32_t place = unpacked_.take();
             read_packed_beside(page, word, leases_.lease(cell).future, unpacked_.bytes(place));

@@ -138,8 +138,9 @@ Expected<HeapCallWatch> HeapCallWatch::create(std::span<const std::string_view> 
 
 HeapCallWatch::~HeapCallWatch() {
     if (import_count_ == kNone) return;
-    tell_heap_calls(nullptr, nullptr);
+    // Put back before the wait, so that calls that go on do not make it long.
     put_back(import_count_);
+    tell_heap_calls(nullptr, nullptr);
     is_watched.store(false, std::memory_order_release);
 }
 
