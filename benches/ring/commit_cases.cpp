@@ -61,6 +61,29 @@ void measure_declared(Session& session, RingScene& scene, const WritePattern& pa
     measured.run();
 }
 
+// One word in each page: the lines go below what a copy of the pages takes.
+void measure_fine(Session& session, RingScene& scene, const WritePattern& pattern) {
+    const PageLists lists(pattern, scene.pages());
+    RawCapture raw(scene.world(), session.sized(512 * kMiB, 4 * kMiB));
+    const auto commit = [&](const auto&) { scene.commit(); };
+    const auto copy = [&](const auto& list) { raw.copy(list); };
+    const Work copies = timed_after_writes(scene, lists, copy, false);
+    session
+        .measure("commit, fine, a word a page, " + pattern.name + " of " + size_name(scene.world().size),
+                 kMicroseconds)
+        .ours(timed_after_writes(scene, lists, commit, false))
+        .peer(
+            "copy of these pages", "streaming",
+            [&](Round& round) {
+                copies(round);
+                scene.commit();
+            },
+            pattern.permille <= 10 ? std::optional<Bar>(ratio_at_most(1.0)) : std::nullopt)
+        .operations(ticks_per_round(lists))
+        .different_results()
+        .run();
+}
+
 void measure_kernel(Session& session, RingScene& scene, const WritePattern& pattern) {
     const PageLists lists(pattern, scene.pages());
     RawMapping plain = filled_memory(scene.world().size);
@@ -113,6 +136,11 @@ void measure_image(Session& session, std::size_t bytes, std::uint64_t history) {
         RingScene declared(bytes, Tracking::declared, hashes, history);
         for (const WritePattern& pattern : patterns())
             measure_declared(session, declared, pattern, hashes);
+    }
+    {
+        RingScene fine(bytes, Tracking::declared, false, history, nullptr, true);
+        for (const WritePattern& pattern : patterns())
+            measure_fine(session, fine, pattern);
     }
     RingScene kernel(bytes, Tracking::kernel, false, history);
     for (const WritePattern& pattern : patterns())

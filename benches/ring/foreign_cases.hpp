@@ -2,6 +2,8 @@
 
 #include "harness/case.hpp"
 #include "harness/must.hpp"
+#include "os/os_suite.hpp"
+#include "ring/ring_scene.hpp"
 #include "ring/ring_suite.hpp"
 
 #include <ouro/os/steady_stack.hpp>
@@ -20,15 +22,16 @@ namespace ouro::bench {
 template <class Scene>
 class ForeignRun {
 public:
-    ForeignRun(int size, Tracking tracking, std::size_t segment_bytes) {
+    ForeignRun(int size, Tracking tracking, std::size_t segment_bytes,
+               StateRingOptions options = {.history_bytes = std::uint64_t{1} << 30}) {
         const std::array segments = {
             SegmentOptions{.name = "foreign",
                            .bytes = segment_bytes,
                            .kind = SegmentKind::process_bound,
                            .tracking = tracking},
             SegmentOptions{.name = "outside", .bytes = 128 << 10, .kind = SegmentKind::process_bound}};
-        ring_ =
-            must(StateRing::create({.segments = segments, .history_bytes = kHistoryBytes}), "make a ring");
+        options.segments = segments;
+        ring_ = must(StateRing::create(options), "make a ring");
         for (const std::string_view library : Scene::kLibraries)
             (void)must(keep_library(ring_, "outside", library), "keep a library's variables");
         heap_ = must(ForeignHeap::create(ring_, "foreign"), "make a heap");
@@ -56,7 +59,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t kHistoryBytes = std::uint64_t{1} << 30;
     static constexpr int kWarmUpTicks = 60;
 
     StateRing ring_;
@@ -127,13 +129,39 @@ void measure_pages(Session& session, const std::string& name, ForeignRun<Scene>&
         .run();
 }
 
+// The same ticks in a packed history.
+template <class Scene>
+void measure_packed(Session& session, const std::string& name, int size, std::size_t bytes) {
+    const std::uint64_t ticks = session.sized(600, 10);
+    ForeignRun<Scene> run(size, Tracking::automatic, bytes,
+                          {.history_ticks = static_cast<std::uint32_t>(ticks) + 100,
+                           .history_bytes = session.sized(3072, 512) * kMiB,
+                           .packing = true});
+    const StateRingStats before = run.ring().stats();
+    for (std::uint64_t tick = 0; tick < ticks; ++tick) {
+        run.step();
+        run.commit();
+    }
+    const double percent = percent_of_raw(run.ring(), before);
+    session.measure(name + ": " + std::to_string(ticks) + " ticks, packed, of the raw pages", kPercent)
+        .ours([&](Round& round) { round.add_figure(percent); })
+        .operations(1)
+        .rounds_at_most(1)
+        .bar(value_at_most(35))
+        .run();
+}
+
 template <class Scene>
 void measure_foreign(Session& session, const std::string& what, int size, std::size_t segment_bytes) {
     const std::string name = std::string(Scene::kName) + ", " + std::to_string(size) + " " + what;
     measure_tick_alone<Scene>(session, name, size, segment_bytes);
-    ForeignRun<Scene> run(size, Tracking::automatic, segment_bytes);
-    measure_ticks(session, name, run);
-    measure_pages(session, name, run);
+    // One at a time: a library has its variables once.
+    {
+        ForeignRun<Scene> run(size, Tracking::automatic, segment_bytes);
+        measure_ticks(session, name, run);
+        measure_pages(session, name, run);
+    }
+    measure_packed<Scene>(session, name, size, segment_bytes);
 }
 
 }  // namespace ouro::bench

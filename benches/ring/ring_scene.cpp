@@ -32,11 +32,12 @@ PageLists::PageLists(const WritePattern& pattern, std::uint32_t pages) {
 }
 
 RingScene::RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes,
-                     JobPool* jobs)
+                     JobPool* jobs, bool fine)
     : declares_(tracking == Tracking::declared) {
-    const SegmentOptions segment{.name = "world", .bytes = image_bytes, .tracking = tracking};
+    const SegmentOptions segment{.name = "world", .bytes = image_bytes, .tracking = tracking, .fine = fine};
     ring_ = must(StateRing::create({.segments = {&segment, 1},
                                     .history_bytes = history_bytes,
+                                    .unpacked_bytes = fine ? image_bytes / 8 : 0,
                                     .hashes = hashes,
                                     .prefaults = true,
                                     .jobs = jobs}),
@@ -57,6 +58,14 @@ void RingScene::write(const std::vector<std::uint32_t>& list) {
         if (declares_) (void)ring_.mark(at, sizeof(serial_));
         std::memcpy(at, &serial_, sizeof(serial_));
     }
+}
+
+double percent_of_raw(const StateRing& ring, const StateRingStats& before) {
+    const StateRingStats stats = ring.stats();
+    must(stats.ticks_given_up == before.ticks_given_up, "keep all ticks");
+    const std::uint64_t used = (stats.slots - stats.free_slots) - (before.slots - before.free_slots);
+    return 100 * static_cast<double>(used) /
+           static_cast<double>(stats.pages_captured - before.pages_captured);
 }
 
 std::byte* RawCapture::next_page() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/case.hpp"
 #include "harness/measure.hpp"
 #include "harness/must.hpp"
 #include "os/raw_memory.hpp"
@@ -45,7 +46,7 @@ private:
 class RingScene {
 public:
     RingScene(std::size_t image_bytes, Tracking tracking, bool hashes, std::uint64_t history_bytes,
-              JobPool* jobs = nullptr);
+              JobPool* jobs = nullptr, bool fine = false);
 
     [[nodiscard]] StateRing& ring() { return ring_; }
     [[nodiscard]] MemoryBlock world() const { return world_; }
@@ -63,6 +64,11 @@ private:
     bool declares_;
     std::uint64_t serial_ = 0;
 };
+
+inline constexpr Unit kPercent{"%", 1};
+
+// What the ticks since then take, in a hundred of the pages that they changed. Requires: none was given up.
+[[nodiscard]] double percent_of_raw(const StateRing& ring, const StateRingStats& before);
 
 // A copy of exactly the listed pages, past the caches, into memory so large that nobody finds it warm: what
 // no commit can do without.

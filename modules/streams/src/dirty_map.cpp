@@ -51,6 +51,17 @@ std::uint32_t DirtyMap::drain(std::uint32_t* out) noexcept {
     return count;
 }
 
+std::uint64_t DirtyMap::take_lines(std::uint32_t page) noexcept {
+    // Brings the lowest bits of eight bytes together in the highest byte.
+    constexpr std::uint64_t kGather = 0x0102040810204080;
+    Byte* own = lines_ + (std::size_t{page} << kLinesShift);
+    std::uint64_t lines = 0;
+    for (unsigned index = 0; index < 1U << kLinesShift; index += 8)
+        lines |= (load_marks(own + index) * kGather >> 56) << index;
+    std::memset(static_cast<void*>(own), 0, std::size_t{1} << kLinesShift);
+    return lines;
+}
+
 std::uint32_t DirtyMap::count() const noexcept {
     std::uint32_t count = 0;
     for (const Byte& page : pages_)

@@ -102,15 +102,16 @@ bool HistoryPacker::pack_page(std::uint32_t page, std::uint32_t tick) noexcept {
     if (old.slot == nullptr || slot == 0 || is_packed(slot)) return true;
     const Version next = locate(page, tick).version;
     OURO_ASSERT(next.tick == tick && old.until == tick, "a tick's list of changes is wrong");
-    if (is_packed(next.slot)) return true;
     const bool is_read =
         from_.leases->is_any_held() && from_.leases->any_of(0, [&](LeaseTable::Lease lease, std::uint8_t) {
             return lease.tick >= old.version.tick && lease.tick < tick;
         });
     if (is_read) return true;
     std::uint8_t& run = runs_[kOld][page];
-    Encoded encoded =
-        encode(page, from_.slots->page(slot), from_.slots->page(next.slot), tick, run + 1U >= kChainLength);
+    // Nor against one that is packed itself, or chains would grow together.
+    const bool stands_alone = is_packed(next.slot) || run + 1U >= kChainLength;
+    const std::byte* base = stands_alone ? nullptr : from_.slots->page(next.slot);
+    Encoded encoded = encode(page, from_.slots->page(slot), base, tick, stands_alone);
     encoded.record.hash = from_.has_hashes ? from_.slots->hash(slot) : 0;
     return put(old, encoded, ends_[kOld], run);
 }

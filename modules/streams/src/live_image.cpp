@@ -112,10 +112,12 @@ Status LiveImage::place_one(const SegmentOptions& options, std::uint64_t& end) n
     if (options.name.empty() || options.name.size() >= kSegmentNameBytes) return Status::bad_argument;
     if (segment(options.name)) return Status::bad_argument;
     if (options.offset % kSegmentAlignment != 0) return Status::bad_alignment;
+    if (options.fine && options.tracking != Tracking::declared) return Status::bad_argument;
     Segment& made = segments_[count_];
     std::ranges::copy(options.name, made.name_text.begin());
     made.kind = options.kind;
     made.tracking = options.tracking;
+    made.fine = options.fine;
     made.offset = options.offset != 0 ? options.offset : end;
     made.bytes = units_of(options.bytes, std::uint64_t{kSegmentAlignment}) * kSegmentAlignment;
     end = std::max(end, made.offset + made.bytes);

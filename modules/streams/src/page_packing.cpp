@@ -14,7 +14,7 @@ using Word = std::uint64_t;
 constexpr std::size_t kGroups = 64;
 constexpr std::size_t kGroupWords = 8;
 constexpr std::size_t kGroupBytes = kGroupWords * sizeof(Word);
-static_assert(kGroups * kGroupBytes == kStatePageBytes);
+static_assert(kGroups * kGroupBytes == kStatePageBytes && kGroupBytes == kStateLineBytes);
 // A group takes no more than its mask, and a mask and all bytes for each word.
 constexpr std::size_t kMaxGroupBytes = 1 + kGroupWords * (1 + sizeof(Word));
 static_assert(std::endian::native == std::endian::little);
@@ -115,10 +115,12 @@ bool apply_group(Reader& reader, std::byte* to) noexcept {
 
 }  // namespace
 
-std::size_t pack_difference(const std::byte* page, const std::byte* other, std::byte* packed) noexcept {
+std::size_t pack_difference(const std::byte* page, const std::byte* other, std::byte* packed,
+                            std::uint64_t lines) noexcept {
     Word groups = 0;
     std::byte* to = packed + sizeof(groups);
-    for (std::size_t group = 0; group < kGroups; ++group) {
+    for (; lines != 0; lines &= lines - 1) {
+        const auto group = static_cast<std::size_t>(std::countr_zero(lines));
         const auto words = difference(page, other, group * kGroupBytes);
         Word any = 0;
         for (const Word word : words)

@@ -3,6 +3,7 @@
 #include <ouro/streams/state_page.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 // Packing what two versions of a page differ in. Words of eight bytes that are equal cost next to nothing; of
@@ -12,10 +13,14 @@ namespace ouro::detail {
 // The most that is ever written. Exactly so much: the difference as it is.
 inline constexpr std::size_t kMaxPackedBytes = kStatePageBytes;
 
+// All lines of a page, one bit each.
+inline constexpr std::uint64_t kAllLines = ~std::uint64_t{0};
+
 // Writes the difference between two pages and returns how many bytes it took; none when they are equal. A
-// null `other` is a page of zeros. Requires: `packed` has room for kMaxPackedBytes.
-[[nodiscard]] std::size_t pack_difference(const std::byte* page, const std::byte* other,
-                                          std::byte* packed) noexcept;
+// null `other` is a page of zeros. Only the given lines are looked at; the others are taken for equal.
+// Requires: `packed` has room for kMaxPackedBytes.
+[[nodiscard]] std::size_t pack_difference(const std::byte* page, const std::byte* other, std::byte* packed,
+                                          std::uint64_t lines = kAllLines) noexcept;
 
 // Applies a difference to one of its two pages, which makes it the other. Any bytes may be given: false when
 // they cannot be a packed difference; the page is unspecified then.

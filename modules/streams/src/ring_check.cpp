@@ -51,6 +51,7 @@ Status RingCore::check() noexcept {
         packed_.begin_recount();
         for (const PackedStore::End& end : packer_.ends())
             if (end.slot != 0) packed_.recount_slot(end.slot);
+        if (line_end_.slot != 0) packed_.recount_slot(line_end_.slot);
         for (const std::uint32_t slot : packer_.spare())
             is_sound = sees_once(slot, count) && is_sound;
     }

@@ -19,8 +19,12 @@ Expected<Tick> RingCore::commit() noexcept {
     const auto count = static_cast<std::uint32_t>(pages.size());
     if (packs_) make_room_to_pack(count);
     make_room(count);
-    const auto slots = slots_.take(count);
-    publish(pages, slots, capture(pages, slots));
+    if (fine_) {
+        commit_fine(pages);
+    } else {
+        const auto slots = slots_.take(count);
+        publish(pages, slots, capture(pages, slots));
+    }
     if (packs_) begin_packing();
     ++stats_.commits;
     stats_.pages_captured += count;
@@ -107,15 +111,18 @@ TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages,
         const std::uint32_t slot = slots[index];
         const std::byte* bytes = live(page);
         store_page(slots_.page(slot), bytes);
-        if (!hashes_) continue;
-        const std::uint64_t hash = masks_.hash(bytes, page);
-        const bool is_portable = kinds_[page] == static_cast<std::uint8_t>(SegmentKind::portable);
-        (is_portable ? change.portable : change.process_bound) +=
-            hash - slots_.hash(index_.newest_slot(page));
-        slots_.set_hash(slot, hash);
+        if (hashes_) rehash(page, slots_.hash(index_.newest_slot(page)), slot, change);
     }
     finish_stores();
     return change;
+}
+
+void RingCore::rehash(std::uint32_t page, std::uint64_t old_hash, std::uint32_t slot,
+                      TickHashes& change) noexcept {
+    const std::uint64_t hash = masks_.hash(live(page), page);
+    const bool is_portable = kinds_[page] == static_cast<std::uint8_t>(SegmentKind::portable);
+    (is_portable ? change.portable : change.process_bound) += hash - old_hash;
+    slots_.set_hash(slot, hash);
 }
 
 // One version of a page for each reader, wherever it is found: so the leases' quota is never exceeded.

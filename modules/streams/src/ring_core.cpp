@@ -16,6 +16,8 @@ alignas(64) constexpr std::array<std::byte, kStatePageBytes> kZeroPage{};
 
 // So many versions for each slot have room in the index of a packed history.
 constexpr std::uint64_t kVersionsPerSlot = 8;
+// One in so many is a whole page where lines are kept: see kChainLength.
+constexpr std::uint64_t kFineVersionsPerSlot = 16;
 // Slots that are in use for a few records: at the ends of the packed history, and of kept futures.
 constexpr std::uint64_t kPartlyUsed = 2 * (LeaseTable::kMaxFutures + 2);
 // Readers of one tick may unpack one page at the same time, of which one is kept.
@@ -30,6 +32,14 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     kinds_ = carver.take<std::uint8_t>(sizes.pages);
     scratch_ = carver.take<std::uint32_t>(sizes.pages);
     pins_ = carver.take<Pin>(sizes.pinned);
+    if (sizes.fine) {
+        constexpr std::uint64_t kPageLines = kStatePageBytes / kStateLineBytes;
+        line_marks_ = carver.take<DirtyMap::Byte>(sizes.pages * kPageLines, kStateLineBytes);
+        line_runs_ = carver.take<std::uint8_t>(sizes.pages);
+        lines_ = carver.take<std::uint64_t>(sizes.pages);
+        line_slots_ = carver.take<std::uint32_t>(sizes.pages);
+        whole_pages_ = carver.take<std::uint32_t>(sizes.pages);
+    }
     finder_.carve(carver, sizes.pages);
     futures_.carve(carver, sizes.slots);
     log_.carve(carver, sizes.ticks, sizes.pages, sizes.versions, !sizes.packs);
@@ -37,6 +47,7 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     if (sizes.packs) {
         const bool thins = sizes.thinned_groups != 0;
         packed_.carve(carver, sizes.slots);
+        unwound_ = carver.take<std::uint32_t>(sizes.pages);
         packer_.carve(carver, sizes.pages, thins);
         unpacked_.carve(carver, sizes.unpacked + kUnpackedAtOnce);
         if (thins) thinned_.carve(carver, sizes.thinned_groups, sizes.pages, sizes.versions / 2, false);
@@ -53,7 +64,9 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     if (options.history_ticks == 0 || (thins && !can_thin)) return Status::bad_argument;
     const std::uint64_t asked_ticks = std::uint64_t{options.history_ticks} + options.thinned_ticks;
     if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
-    RingSizes sizes{.pages = pages, .ticks = options.history_ticks + 1, .packs = options.packing};
+    const bool fine = std::ranges::any_of(options.segments, &SegmentOptions::fine);
+    RingSizes sizes{
+        .pages = pages, .ticks = options.history_ticks + 1, .fine = fine, .packs = options.packing || fine};
     if (thins) {
         // A group is thinned out some time after it is complete.
         sizes.ticks = std::max(options.history_ticks, options.dense_ticks) + 1 + 2 * options.thin_every;
@@ -61,7 +74,7 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
         sizes.thinned_ticks = (sizes.thinned_groups + 1) * options.thin_every + sizes.ticks;
     }
     // As many slots as the bound holds; each costs nearly the same.
-    const std::uint64_t most = options.packing ? PackedStore::kMaxSlots : UINT32_MAX / 2;
+    const std::uint64_t most = sizes.packs ? PackedStore::kMaxSlots : UINT32_MAX / 2;
     std::uint64_t low = 0;
     std::uint64_t high = std::min<std::uint64_t>(options.history_bytes >> kStatePageShift, most);
     while (low < high) {
@@ -74,7 +87,7 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     }
     divide(options, low, sizes);
     const std::uint64_t needed = 2 * std::uint64_t{pages} + (options.reader_bytes >> kStatePageShift) +
-                                 (options.packing ? kPartlyUsed : 0);
+                                 (sizes.packs ? kPartlyUsed : 0);
     if (low < needed) return Status::budget_exceeded;
     return sizes;
 }
@@ -85,7 +98,7 @@ void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, Ring
     const std::uint64_t spare = slots > twice ? slots - twice : 0;
     const std::uint64_t asked = options.reader_bytes >> kStatePageShift;
     sizes.slots = static_cast<std::uint32_t>(slots);
-    sizes.versions = sizes.packs ? slots * kVersionsPerSlot : slots;
+    sizes.versions = slots * (sizes.fine ? kFineVersionsPerSlot : sizes.packs ? kVersionsPerSlot : 1);
     sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : spare / 2, spare));
     const std::uint64_t unpacked = options.unpacked_bytes >> kStatePageShift;
     if (sizes.packs)
@@ -99,21 +112,28 @@ void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, Ring
 Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory) noexcept {
     Carver carver(memory);
     carve(carver, sizes);
-    marks_ = DirtyMap(image_.block().data, image_.block().size, page_marks_, group_marks_);
+    marks_ = DirtyMap(image_.block().data, image_.block().size, page_marks_, group_marks_, line_marks_);
     leases_.set_quota(sizes.pinned);
     leases_.set_unpacked_quota(sizes.unpacked);
     hashes_ = options.hashes;
     jobs_ = options.jobs;
     packs_ = sizes.packs;
-    dense_ticks_ = options.dense_ticks;
+    fine_ = sizes.fine;
+    // Where nothing else is to be packed, no tick is old enough for it.
+    dense_ticks_ = options.packing ? options.dense_ticks : UINT32_MAX / 2;
     whole_ticks_ = options.history_ticks;
     thin_every_ = sizes.thinned_groups != 0 ? options.thin_every : 0;
     packer_.start(
         {.index = &index_, .slots = &slots_, .packed = &packed_, .leases = &leases_, .has_hashes = hashes_});
     std::ranges::fill(kinds_, static_cast<std::uint8_t>(SegmentKind::portable));
-    for (const Segment& segment : image_.segments())
+    std::ranges::fill(line_runs_, kNotFine);
+    for (const Segment& segment : image_.segments()) {
         std::ranges::fill(kinds_.subspan(segment.first_page(), segment.page_count()),
                           static_cast<std::uint8_t>(segment.kind));
+        if (segment.fine)
+            std::ranges::fill(line_runs_.subspan(segment.first_page(), segment.page_count()),
+                              std::uint8_t{0});
+    }
     if (const Status status = finder_.start(image_); status != Status::ok) return status;
     stats_.slots = sizes.slots;
     stats_.history_bytes = sizes.bytes;
@@ -156,6 +176,7 @@ Expected<TickView> RingCore::view(Tick tick) noexcept {
     const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
     const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
     if (!cell) return cell.status();
+    if (fine_) gate_.pass();
     const bool has_room = set_aside(*cell, pages);
     Status status = status_of(tick);
     // Rolled back meanwhile, and perhaps there again.
@@ -184,9 +205,10 @@ Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
 bool RingCore::set_aside(std::uint32_t cell, std::uint32_t pages) noexcept {
     if (!packs_) return true;
     const LeaseTable::Lease lease = leases_.lease(cell);
+    const std::uint32_t packed_before =
+        fine_ ? newest_.load(std::memory_order_seq_cst) + 1 : packed_before_.load(std::memory_order_seq_cst);
     const bool has_packed =
-        lease.future != 0 ? futures_.has_packed(lease.future)
-                          : std::uint64_t{lease.tick} + 1 < packed_before_.load(std::memory_order_seq_cst);
+        lease.future != 0 ? futures_.has_packed(lease.future) : std::uint64_t{lease.tick} + 1 < packed_before;
     return !has_packed || leases_.set_aside(cell, pages);
 }
 

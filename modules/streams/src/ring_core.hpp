@@ -40,6 +40,9 @@ struct RingSizes {
     // Kept ticks of the thinned-out history, and all its ticks; none without.
     std::uint32_t thinned_groups = 0;
     std::uint32_t thinned_ticks = 0;
+    // Some segment is fine.
+    bool fine = false;
+    // Has packed versions: because it was asked for, or as differences of lines.
     bool packs = false;
     std::uint64_t bytes = 0;
 };
@@ -126,6 +129,15 @@ private:
     TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots) noexcept;
     TickHashes capture_some(std::span<const std::uint32_t> pages,
                             std::span<const std::uint32_t> slots) noexcept;
+    // The lines that were written, or the page where that is simpler; publishes too.
+    void commit_fine(std::span<const std::uint32_t> pages) noexcept;
+    std::uint32_t sort_out_fine(std::span<const std::uint32_t> pages) noexcept;
+    TickHashes capture_lines(std::span<const std::uint32_t> pages) noexcept;
+    [[nodiscard]] std::uint32_t keep_lines(std::uint32_t page, Version old, std::uint64_t lines) noexcept;
+    [[nodiscard]] std::uint32_t put_line_record(const PackedRecord& record, const std::byte* bytes) noexcept;
+    void prefetch_lines(std::span<const std::uint32_t> pages, std::size_t at) const noexcept;
+    void forget_lines(std::span<const std::uint32_t> pages) noexcept;
+    void rehash(std::uint32_t page, std::uint64_t old_hash, std::uint32_t slot, TickHashes& change) noexcept;
     void publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                  TickHashes hashes) noexcept;
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
@@ -188,7 +200,8 @@ private:
                         std::span<const std::uint32_t> pages) noexcept;
     void forget_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
     void move_packed(std::uint8_t future, std::uint32_t page, Version version, std::uint32_t until) noexcept;
-    void restore_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
+    void unpack_at_tick(std::uint32_t tick, std::span<const std::uint32_t> pages, bool in_place) noexcept;
+    [[nodiscard]] std::uint32_t unwind(std::uint32_t page, std::uint32_t word) noexcept;
     void unpack_newest(std::span<const std::uint32_t> pages) noexcept;
     void drop_pins_behind(std::uint32_t tick) noexcept;
     void rewind_log(std::uint32_t tick) noexcept;
@@ -216,6 +229,8 @@ private:
         else
             parallel_for(*jobs_, count, kChunkPages, work);
     }
+    // In `line_runs_`: not of a fine segment.
+    static constexpr std::uint8_t kNotFine = 255;
     static constexpr std::size_t kSharedPages = 256;
     static constexpr std::size_t kChunkPages = 64;
 
@@ -242,6 +257,15 @@ private:
     std::span<std::uint8_t> kinds_;
     std::span<DirtyMap::Byte> page_marks_;
     std::span<DirtyMap::Byte> group_marks_;
+    // Of fine segments: what is marked in each page, how many versions running are differences of lines, and
+    // for a commit the lines, the slots and the whole pages among those that changed.
+    std::span<DirtyMap::Byte> line_marks_;
+    std::span<std::uint8_t> line_runs_;
+    std::span<std::uint64_t> lines_;
+    std::span<std::uint32_t> line_slots_;
+    std::span<std::uint32_t> whole_pages_;
+    PackedStore::End line_end_;
+    bool fine_ = false;
     // Versions that only readers still need.
     std::span<Pin> pins_;
     std::uint32_t pin_count_ = 0;
@@ -252,6 +276,8 @@ private:
     std::atomic<std::uint32_t> oldest_ = 0;
     std::atomic<std::uint32_t> newest_ = 0;
     PackedStore packed_;
+    // While it goes back: where a version of each changed page is now.
+    std::span<std::uint32_t> unwound_;
     UnpackedPages unpacked_;
     ReadGate gate_;
     std::uint32_t gate_depth_ = 0;

@@ -60,7 +60,8 @@ void RingCore::begin_packing() noexcept {
     packer_.begin();
     ask_packing();
     ask_thinning();
-    if (packer_.is_asked()) run_packer(jobs_);
+    // Not beside commits that change versions in place.
+    if (packer_.is_asked()) run_packer(fine_ ? nullptr : jobs_);
 }
 
 // On the workers, or here and now. Where they have no room for it, it is tried again with the next tick.

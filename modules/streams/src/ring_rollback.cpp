@@ -86,7 +86,9 @@ std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
                 marks_.mark_page(page);
         });
     }
-    return marks_.drain(scratch_.data());
+    const std::uint32_t count = marks_.drain(scratch_.data());
+    if (fine_) forget_lines(scratch_.first(count));
+    return count;
 }
 
 void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {

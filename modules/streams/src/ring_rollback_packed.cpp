@@ -1,4 +1,7 @@
 #include "ring_core.hpp"
+#include "version_reader.hpp"
+
+#include <array>
 
 // Going back in a packed history.
 namespace ouro::detail {
@@ -9,7 +12,7 @@ void RingCore::go_back_packed(std::uint8_t future, std::uint32_t tick,
     close_gate();
     // No view ends from here on: every pin that is left is one that somebody reads.
     release_pins();
-    restore_packed(tick, pages);
+    unpack_at_tick(tick, pages, future == 0);
     if (tick + 1 < pack_tick_)
         for (const std::uint32_t page : pages)
             packer_.restart(page);
@@ -24,14 +27,55 @@ void RingCore::go_back_packed(std::uint8_t future, std::uint32_t tick,
     open_gate();
 }
 
+// Into the image, through the second mapping, before what it was packed against is gone. Or in place: a newer
+// version that nobody will need becomes this one.
+void RingCore::unpack_at_tick(std::uint32_t tick, std::span<const std::uint32_t> pages,
+                              bool in_place) noexcept {
+    share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end; ++at) {
+            const std::uint32_t page = pages[at];
+            const std::uint32_t word = index_.find(page, tick).slot;
+            unwound_[at] = in_place ? unwind(page, word) : 0;
+            if (is_packed(word) && unwound_[at] == 0)
+                read_packed(page, word, image_.alias().data + (std::size_t{page} << kStatePageShift));
+        }
+    });
+}
+
+// The slot that holds the version now; zero when it was not packed, or against nothing.
+std::uint32_t RingCore::unwind(std::uint32_t page, std::uint32_t word) noexcept {
+    std::array<std::uint32_t, kMaxSteps> steps;
+    std::size_t count = 0;
+    while (is_packed(word)) {
+        const std::uint32_t base = PackedStore::record(slots_, word).base_tick;
+        if (base == PackedRecord::kNoBase) return 0;
+        OURO_ASSERT(count < steps.size(), "a chain of packed versions has an end");
+        steps[count++] = word;
+        word = index_.find(page, base).slot;
+    }
+    if (count == 0) return 0;
+    while (count != 0) {
+        const bool is_sound = apply_record(slots_, packed_, steps[--count], slots_.page(word));
+        OURO_ASSERT(is_sound, "a packed version of a page is damaged");
+    }
+    return word;
+}
+
 void RingCore::forget_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
     index_.begin_change();
-    for (const std::uint32_t page : pages) {
+    for (std::size_t at = 0; at < pages.size(); ++at) {
+        const std::uint32_t page = pages[at];
         if (index_.newest_tick(page) <= tick) continue;
+        const std::uint32_t unwound = unwound_[at];
         index_.visit_behind(page, tick, [&](Version version, std::uint32_t until) {
-            if (is_kept(version.tick, until)) free_word(version.slot);
+            if (is_kept(version.tick, until) && version.slot != unwound) free_word(version.slot);
         });
         cut_off(page, tick);
+        if (unwound == 0) continue;
+        const std::uint32_t word = index_.newest_slot(page);
+        slots_.set_hash(unwound, PackedStore::record(slots_, word).hash);
+        index_.move_newest(page, unwound);
+        packed_.release(slots_, word);
     }
     index_.end_change();
 }

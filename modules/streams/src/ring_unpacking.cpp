@@ -79,17 +79,6 @@ bool RingCore::is_same_version(std::uint32_t page, std::uint32_t one, std::uint3
     }
 }
 
-// Straight into the image, through the second mapping; before what it was packed against is gone.
-void RingCore::restore_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
-    share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
-        for (const std::uint32_t page : pages.subspan(begin, end - begin)) {
-            const std::uint32_t word = index_.find(page, tick).slot;
-            if (is_packed(word))
-                read_packed(page, word, image_.alias().data + (std::size_t{page} << kStatePageShift));
-        }
-    });
-}
-
 // The newest version of a page is never packed. The image has it already.
 void RingCore::unpack_newest(std::span<const std::uint32_t> pages) noexcept {
     for (const std::uint32_t page : pages) {

@@ -159,10 +159,13 @@ VersionIndex::Located VersionIndex::locate_old(std::uint32_t number, std::uint32
 }
 
 void VersionIndex::move_newest(std::uint32_t number, std::uint32_t to) noexcept {
-    Page& page = pages_[number];
-    Block& last = blocks_[get(page.last)];
+    hand_on_newest(number, to);
+    move(pages_[number].newest_slot, to);
+}
+
+void VersionIndex::hand_on_newest(std::uint32_t number, std::uint32_t to) noexcept {
+    Block& last = blocks_[get(pages_[number].last)];
     move(last.slots[get(last.count) - 1], to);
-    move(page.newest_slot, to);
 }
 
 void VersionIndex::note_newest(std::uint32_t number) noexcept {

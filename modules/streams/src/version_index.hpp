@@ -61,6 +61,8 @@ public:
         return get(pages_[page].first) == 0 ? 0 : get(blocks_[get(pages_[page].first)].ticks[0]);
     }
     void move_newest(std::uint32_t page, std::uint32_t to) noexcept;
+    // The same for the newest version only as a version: its slot is about to be that of the next one.
+    void hand_on_newest(std::uint32_t page, std::uint32_t to) noexcept;
 
     // The newest version of all; slot zero and tick zero when there is none.
     [[nodiscard]] Version newest(std::uint32_t page) const noexcept {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,11 @@
 
 namespace ouro {
 namespace {
+
+template <std::size_t kCount>
+struct alignas(kStateLineBytes) LineMarks {
+    std::array<DirtyMap::Byte, kCount> bytes{};
+};
 
 class DirtyMapTest : public testing::Test {
 protected:
@@ -80,6 +86,35 @@ TEST_F(DirtyMapTest, WhatIsNotInTheImageIsRefusedAndMarksNothing) {
     EXPECT_EQ(map_.mark(&image_[5], SIZE_MAX), Status::out_of_range);
     EXPECT_EQ(map_.mark(&image_[5], 0), Status::ok);
     EXPECT_TRUE(drain().empty());
+}
+
+// Lines of 64 bytes: what is marked is found once, in its page and no other.
+TEST_F(DirtyMapTest, LinesAreToldApart) {
+    constexpr std::size_t kLines = kPages * kStatePageBytes / kStateLineBytes;
+    const auto marks = std::make_unique<LineMarks<kLines>>();
+    DirtyMap map(image_.data(), image_.size(), pages_, groups_, marks->bytes);
+    EXPECT_EQ(map.unit_bytes(), kStateLineBytes);
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        MarkCursor cursor(map);
+        std::vector<std::uint64_t> expected(kPages);
+        for (std::uint64_t i = 0; i < 20; ++i) {
+            const std::size_t at = random_at(seed, 1, i) % image_.size();
+            const std::size_t bytes =
+                std::min<std::size_t>(1 + random_at(seed, 2, i) % 300, image_.size() - at);
+            ASSERT_EQ(i % 2 == 0 ? map.mark(&image_[at], bytes) : cursor.mark(&image_[at], bytes),
+                      Status::ok);
+            for (std::size_t line = at / kStateLineBytes; line <= (at + bytes - 1) / kStateLineBytes; ++line)
+                expected[line / 64] |= std::uint64_t{1} << line % 64;
+        }
+        found_.resize(kPages);
+        found_.resize(map.drain(found_.data()));
+        for (std::uint32_t page = 0; page < kPages; ++page) {
+            ASSERT_EQ(std::ranges::binary_search(found_, page), expected[page] != 0) << "page " << page;
+            ASSERT_EQ(map.take_lines(page), expected[page]) << "page " << page;
+            ASSERT_EQ(map.take_lines(page), 0U);
+        }
+    }
 }
 
 TEST_F(DirtyMapTest, EveryPageCanBeMarkedAtOnce) {

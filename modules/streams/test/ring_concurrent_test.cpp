@@ -19,11 +19,14 @@ namespace {
 
 constexpr std::uint32_t kPages = 64;
 constexpr SegmentOptions kWorld{.name = "world", .bytes = kPages * kStatePageBytes};
+constexpr SegmentOptions kFineWorld{.name = "world", .bytes = kPages * kStatePageBytes, .fine = true};
 
-// Every page of a tick is filled with one number that nobody else ever writes: the number of the commit.
+// Every page of a tick is filled with one number that nobody else ever writes: the number of the commit. In a
+// fine segment only a few lines of it are.
 class Scene {
 public:
-    explicit Scene(const StateRingOptions& options) {
+    explicit Scene(const StateRingOptions& options)
+        : stride_(options.segments[0].fine ? kStatePageBytes / 4 : sizeof(std::uint64_t)) {
         auto ring = StateRing::create(options);
         if (ring) ring_ = *std::move(ring);
     }
@@ -50,7 +53,8 @@ public:
             std::uint64_t first = 0;
             std::memcpy(&first, bytes, sizeof(first));
             if (page == begin && first != view.tick()) return false;
-            if (std::memcmp(bytes, bytes + sizeof(first), kStatePageBytes - sizeof(first)) != 0) return false;
+            for (std::size_t at = stride_; at < kStatePageBytes; at += stride_)
+                if (std::memcmp(bytes, bytes + at, sizeof(first)) != 0) return false;
         }
         pages_read.fetch_add(kPages, std::memory_order_relaxed);
         return true;
@@ -58,11 +62,13 @@ public:
 
 private:
     void fill(std::byte* page, std::uint64_t number) {
-        for (std::size_t at = 0; at < kStatePageBytes; at += sizeof(number))
+        for (std::size_t at = 0; at < kStatePageBytes; at += stride_) {
             std::memcpy(page + at, &number, sizeof(number));
-        (void)ring_.mark(page, kStatePageBytes);
+            (void)ring_.mark(page + at, sizeof(number));
+        }
     }
 
+    std::size_t stride_;
     StateRing ring_;
     std::uint64_t serial_ = std::uint64_t{1} << 40;
 };
@@ -116,6 +122,7 @@ void run_readers(std::uint64_t seed, bool rolls_back, const StateRingOptions& op
         threads[index] = *std::move(thread);
     }
     Status status = Status::ok;
+    std::uint64_t most_packed = 0;
     // Long enough for the readers to have read, however late they are started.
     const auto is_enough = [&](int step) { return step >= 1500 && scene.pages_read.load() > 100 * kPages; };
     for (int step = 0; !is_enough(step) && status == Status::ok; ++step) {
@@ -132,6 +139,7 @@ void run_readers(std::uint64_t seed, bool rolls_back, const StateRingOptions& op
             scene.change(random);
             status = scene.ring().commit().status();
         }
+        most_packed = std::max(most_packed, scene.ring().stats().packed_versions);
         // Let readers hold on to ticks that are given up meanwhile.
         if (step % 16 == 0) os::yield_thread();
     }
@@ -140,6 +148,7 @@ void run_readers(std::uint64_t seed, bool rolls_back, const StateRingOptions& op
         thread.join();
     EXPECT_EQ(status, Status::ok);
     EXPECT_EQ(scene.faults, 0U);
+    EXPECT_TRUE(most_packed != 0 || !options.segments[0].fine);
     ASSERT_TRUE(scene.ring().commit());
     EXPECT_EQ(scene.ring().check(), Status::ok);
 }
@@ -154,6 +163,18 @@ TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreGivenUp) {
 TEST(RingConcurrent, ReadersSeeWholeTicksWhileOthersAreRolledBack) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         run_readers(seed, true, kWhole);
+}
+
+constexpr StateRingOptions kFine{.segments = {&kFineWorld, 1}, .history_ticks = 8, .history_bytes = 8 << 20};
+
+TEST(RingConcurrent, ReadersSeeWholeTicksWhileVersionsChangeInPlace) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        run_readers(seed, false, kFine);
+}
+
+TEST(RingConcurrent, ReadersSeeWholeTicksWhileFineOnesAreRolledBack) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        run_readers(seed, true, kFine);
 }
 
 // The first by whoever commits, the others by workers.

@@ -23,6 +23,8 @@ struct OracleCase {
     std::uint32_t thin_every = 0;
     // Threads that pack; none: whoever commits.
     unsigned workers = 0;
+    // Lines instead of pages, where writes are declared.
+    bool fine = false;
 };
 
 inline constexpr std::array kOracleCases = {
@@ -43,6 +45,14 @@ inline constexpr std::array kOracleCases = {
     OracleCase{"ThinnedByWorkers", Tracking::declared, Tracking::compare, 12, 16 << 20, true, 3, 90, 8, 1},
     OracleCase{"ThinnedKernel", Tracking::kernel, Tracking::declared, 8, 16 << 20, true, 2, 64, 2},
     OracleCase{"ThinnedProtect", Tracking::declared, Tracking::protect, 5, 16 << 20, true, 9, 60, 7},
+    OracleCase{"Fine", Tracking::declared, Tracking::declared, 50, 16 << 20, false, 0, 0, 0, 0, true},
+    OracleCase{"FineWithFewTicks", Tracking::declared, Tracking::compare, 3, 16 << 20, false, 0, 0, 0, 1,
+               true},
+    OracleCase{"FineWithFewBytes", Tracking::declared, Tracking::declared, 500, 5 << 20, false, 0, 0, 0, 0,
+               true},
+    OracleCase{"FineKernel", Tracking::kernel, Tracking::declared, 50, 16 << 20, false, 0, 0, 0, 0, true},
+    OracleCase{"FinePacked", Tracking::declared, Tracking::declared, 80, 16 << 20, true, 4, 0, 0, 1, true},
+    OracleCase{"FineThinned", Tracking::declared, Tracking::protect, 12, 16 << 20, true, 3, 120, 5, 0, true},
 };
 
 inline constexpr int kOracleSteps = 700;
@@ -55,11 +65,15 @@ inline const char* feature_for(Tracking tracking) {
 
 inline void run_oracle(const OracleCase& with, std::uint64_t seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const std::array segments = {SegmentOptions{.name = "world", .bytes = 256 << 10, .tracking = with.first},
-                                 SegmentOptions{.name = "script",
-                                                .bytes = 128 << 10,
-                                                .kind = SegmentKind::process_bound,
-                                                .tracking = with.second}};
+    const auto is_fine = [&](Tracking tracking) { return with.fine && tracking == Tracking::declared; };
+    const std::array segments = {
+        SegmentOptions{
+            .name = "world", .bytes = 256 << 10, .tracking = with.first, .fine = is_fine(with.first)},
+        SegmentOptions{.name = "script",
+                       .bytes = 128 << 10,
+                       .kind = SegmentKind::process_bound,
+                       .tracking = with.second,
+                       .fine = is_fine(with.second)}};
     auto jobs = JobPool::create({.workers = with.workers});
     ASSERT_TRUE(jobs);
     auto ring = StateRing::create({.segments = segments,
@@ -75,7 +89,7 @@ inline void run_oracle(const OracleCase& with, std::uint64_t seed) {
         GTEST_SKIP() << "needs " << (first != nullptr ? first : feature_for(with.second));
     }
     ASSERT_TRUE(ring) << status_name(ring.status());
-    RingOracle oracle(*ring, seed, with.packing);
+    RingOracle oracle(*ring, seed, with.packing || with.fine);
     for (int step = 0; step < kOracleSteps; ++step) {
         SCOPED_TRACE("step " + std::to_string(step));
         oracle.step();
@@ -84,7 +98,7 @@ inline void run_oracle(const OracleCase& with, std::uint64_t seed) {
     oracle.drop_all_views();
     // Workers pack when they come to it, which may be late on a busy machine.
     if (with.workers != 0) return;
-    if (with.packing) {
+    if (with.packing || with.fine) {
         EXPECT_GT(oracle.most_packed(), 0U);
     }
     if (with.thinned_ticks != 0) {

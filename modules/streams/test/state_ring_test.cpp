@@ -139,6 +139,38 @@ TEST_F(StateRingTest, EqualStatesHaveEqualHashes) {
     EXPECT_EQ(*ring_.hash(4), *ring_.hash(0));
 }
 
+// Few lines take the room of few lines; many, that of the page.
+TEST(StateRing, AFineSegmentKeepsLines) {
+    const SegmentOptions fine{.name = "world", .bytes = 64 << 10, .fine = true};
+    auto ring = StateRing::create(
+        {.segments = {&fine, 1}, .history_ticks = 100, .history_bytes = 4 << 20, .unpacked_bytes = 1 << 20});
+    ASSERT_TRUE(ring);
+    const MemoryBlock world = *ring->segment_block("world");
+    const auto write = [&](std::size_t at, std::size_t bytes, int value) {
+        std::memset(world.data + at, value, bytes);
+        ASSERT_EQ(ring->mark(world.data + at, bytes), Status::ok);
+        ASSERT_TRUE(ring->commit());
+    };
+    write(0, kStatePageBytes, 1);
+    const std::uint32_t before = ring->stats().free_slots;
+    for (int tick = 0; tick < 10; ++tick)
+        write(100, 100, 2 + tick);
+    EXPECT_EQ(ring->stats().packed_versions, 10U);
+    EXPECT_EQ(before - ring->stats().free_slots, 1U);
+    write(0, kStatePageBytes, 99);
+    EXPECT_EQ(ring->stats().packed_versions, 10U);
+    EXPECT_EQ(before - ring->stats().free_slots, 2U);
+    // While the newest tick is read it is not changed in place.
+    const auto view = ring->view(ring->newest());
+    write(100, 1, 3);
+    EXPECT_EQ(before - ring->stats().free_slots, 3U);
+    EXPECT_EQ(*view->page(kSegmentAlignment / kStatePageBytes), std::byte{99});
+    ASSERT_TRUE(ring->rollback(5));
+    EXPECT_EQ(world.data[100], std::byte{5});
+    EXPECT_EQ(world.data[99], std::byte{1});
+    EXPECT_EQ(ring->check(), Status::ok);
+}
+
 TEST(StateRing, WhatMakesNoSenseIsRefused) {
     EXPECT_EQ(StateRing::create({}).status(), Status::zero_size);
     EXPECT_EQ(StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 0}).status(),
@@ -154,6 +186,9 @@ TEST(StateRing, WhatMakesNoSenseIsRefused) {
     EXPECT_EQ(StateRing::create({.segments = empty}).status(), Status::zero_size);
     const std::array odd = {SegmentOptions{.name = "a", .bytes = 1, .offset = 4096}};
     EXPECT_EQ(StateRing::create({.segments = odd}).status(), Status::bad_alignment);
+    const std::array fine = {
+        SegmentOptions{.name = "a", .bytes = 1, .tracking = Tracking::compare, .fine = true}};
+    EXPECT_EQ(StateRing::create({.segments = fine}).status(), Status::bad_argument);
     const std::array huge = {SegmentOptions{.name = "a", .bytes = std::uint64_t{5} << 30}};
     EXPECT_EQ(StateRing::create({.segments = huge}).status(), Status::size_overflow);
 }

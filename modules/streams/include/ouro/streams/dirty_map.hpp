@@ -13,7 +13,8 @@ namespace ouro {
 
 // Which pages of an image were written since the last commit, as their writers declare it: one byte a page,
 // and one for each group of pages, so that whoever collects skips what nobody touched. Any number of threads
-// mark at once, also in one page, and no mark is lost. Those that collect do so while nobody marks.
+// mark at once, also in one page, and no mark is lost. Those that collect do so while nobody marks. A map may
+// have a byte for each line too; then it knows what of a page was declared.
 //
 // Owns nothing: the bytes are the ring's.
 class DirtyMap {
@@ -28,9 +29,14 @@ public:
 
     constexpr DirtyMap() noexcept = default;
     // Requires: bytes of zero, aligned to 8: one a page, up to whole groups, and one a group, up to eight.
-    DirtyMap(std::byte* image, std::size_t image_bytes, std::span<Byte> pages,
-             std::span<Byte> groups) noexcept
-        : image_(image), image_bytes_(image_bytes), pages_(pages), groups_(groups) {}
+    // With lines: one a line of the image, aligned to kStateLineBytes.
+    DirtyMap(std::byte* image, std::size_t image_bytes, std::span<Byte> pages, std::span<Byte> groups,
+             std::span<Byte> lines = {}) noexcept
+        : image_(image),
+          image_bytes_(image_bytes),
+          pages_(pages),
+          groups_(groups),
+          lines_(lines.empty() ? nullptr : lines.data()) {}
 
     // Declares that the bytes were or will be written before the next commit. out_of_range when they are not
     // all in the image, and then nothing is marked.
@@ -39,6 +45,7 @@ public:
         if (offset >= image_bytes_ || bytes > image_bytes_ - offset) [[unlikely]]
             return Status::out_of_range;
         if (bytes == 0) return Status::ok;
+        if (lines_ != nullptr) mark_lines(offset, bytes);
         const std::size_t last = (offset + bytes - 1) >> kStatePageShift;
         for (std::size_t page = offset >> kStatePageShift; page <= last; ++page)
             mark_page(static_cast<std::uint32_t>(page));
@@ -57,12 +64,16 @@ public:
         return objects;
     }
 
-    // The start of the page around an address. Requires: it is in the image.
-    [[nodiscard]] const std::byte* page_of(const std::byte* address) const noexcept {
-        return address - (static_cast<std::size_t>(address - image_) & (kStatePageBytes - 1));
+    // What is told apart: a line or a page.
+    [[nodiscard]] std::size_t unit_bytes() const noexcept {
+        return lines_ != nullptr ? kStateLineBytes : kStatePageBytes;
+    }
+    // The start of the unit around an address. Requires: it is in the image.
+    [[nodiscard]] const std::byte* unit_of(const std::byte* address) const noexcept {
+        return address - (static_cast<std::size_t>(address - image_) & (unit_bytes() - 1));
     }
 
-    // Requires: page is in the image.
+    // The page as a whole, of which no line is known. Requires: page is in the image.
     void mark_page(std::uint32_t page) noexcept {
         OURO_DEBUG_ASSERT(page < pages_.size(), "the page is not in the image");
         // Looked at first: threads that mark pages side by side then share the lines of the map.
@@ -82,13 +93,28 @@ public:
 
     [[nodiscard]] std::uint32_t count() const noexcept;
 
+    // The lines of a page that were marked, one bit each; they are not any more. Requires: the map has lines.
+    [[nodiscard]] std::uint64_t take_lines(std::uint32_t page) noexcept;
+    void prefetch_lines(std::uint32_t page) const noexcept {
+        __builtin_prefetch(lines_ + (std::size_t{page} << kLinesShift), 1);
+    }
+
 private:
+    static constexpr unsigned kLinesShift = kStatePageShift - kStateLineShift;
+
+    void mark_lines(std::size_t offset, std::size_t bytes) noexcept {
+        const std::size_t last = (offset + bytes - 1) >> kStateLineShift;
+        for (std::size_t line = offset >> kStateLineShift; line <= last; ++line)
+            if (lines_[line].load(std::memory_order_relaxed) == 0)
+                lines_[line].store(1, std::memory_order_relaxed);
+    }
     std::uint32_t drain_group(std::uint32_t group, std::uint32_t* out) noexcept;
 
     std::byte* image_ = nullptr;
     std::size_t image_bytes_ = 0;
     std::span<Byte> pages_;
     std::span<Byte> groups_;
+    Byte* lines_ = nullptr;
 };
 
 }  // namespace ouro

@@ -47,6 +47,10 @@ struct SegmentOptions {
     std::uint64_t bytes = 0;
     SegmentKind kind = SegmentKind::portable;
     Tracking tracking = Tracking::declared;
+    // Keeps lines of kStateLineBytes instead of pages where few lines of a page are declared in a tick: less
+    // to copy, and far less to keep, where writes are few and scattered. Only with declared tracking; see
+    // docs/state-ring.md for when it pays.
+    bool fine = false;
     // Where in the image, a multiple of kSegmentAlignment; zero: behind the segments before it. Portable
     // segments without a place come before all others, so that their places are the same in a program that
     // has no process-bound ones.
@@ -59,6 +63,7 @@ struct Segment {
     SegmentKind kind = SegmentKind::portable;
     // Never automatic.
     Tracking tracking = Tracking::declared;
+    bool fine = false;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     // Why this tracking, in one sentence.
