@@ -1,4 +1,5 @@
 // What the setting `profile` leaves behind when the program ends.
+#include "process_heap.hpp"
 #include "profiled_blocks.hpp"
 #include "settings.hpp"
 #include "text_output.hpp"
@@ -17,14 +18,6 @@
 
 namespace ouro::process_heap {
 namespace {
-
-// When this process or the one it was forked from began, as files' times are given.
-timespec g_begin = {};
-
-[[gnu::constructor]] void note_begin() noexcept {
-    // As coarse as the times of files, and so never later than one that is written from now on.
-    ::clock_gettime(CLOCK_REALTIME_COARSE, &g_begin);
-}
 
 // The file's name with the process's number in place of %p.
 class FileName {
@@ -62,6 +55,32 @@ private:
     char text_[kMostProfileName + 32] = {};
     std::size_t length_ = 0;
 };
+
+// When this process or the one it was forked from began, as files' times are given, and what stood under the
+// name then: all zero for nothing. The clock of files stands still for milliseconds, in which one process may
+// end and the next begin.
+timespec g_begin = {};
+struct stat g_found = {};
+
+[[gnu::constructor]] void note_begin() noexcept {
+    // As coarse as the times of files, and so never later than one that is written from now on.
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &g_begin);
+    start_early();
+    if (!is_profiling()) return;
+    const int error_before = errno;
+    if (::stat(FileName(settings().profile_file).text(), &g_found) != 0) g_found = {};
+    errno = error_before;
+}
+
+bool is_same(const timespec& one, const timespec& other) noexcept {
+    return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
+}
+
+// Whether nobody has written it since, nor put another in its place.
+bool is_as_found(const struct stat& file) noexcept {
+    return file.st_dev == g_found.st_dev && file.st_ino == g_found.st_ino &&
+           file.st_size == g_found.st_size && is_same(file.st_mtim, g_found.st_mtim);
+}
 
 void write_all(int file, std::string_view bytes, bool& is_written) noexcept {
     while (!bytes.empty() && is_written) {
@@ -113,7 +132,7 @@ Expected<void> write_export(const FileName& name, Format format) noexcept {
 // True when the file was written since this process began: by another one that has the same settings.
 bool is_anothers(const FileName& name) noexcept {
     struct stat found{};
-    if (::stat(name.text(), &found) != 0) return false;
+    if (::stat(name.text(), &found) != 0 || is_as_found(found)) return false;
     const timespec& written = found.st_mtim;
     if (written.tv_sec != g_begin.tv_sec) return written.tv_sec > g_begin.tv_sec;
     return written.tv_nsec >= g_begin.tv_nsec;

@@ -85,6 +85,18 @@ class Profile(unittest.TestCase):
                 self.assertEqual(len(os.listdir(folder)), files, os.listdir(folder))
                 os.utime(path, (0, 0))
 
+    def test_runs_that_follow_one_another_at_once_have_one_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # By a shell without the setting: the next one begins while the clock of files has not moved.
+            script = 'for run in 1 2 3 4 5 6 7 8 9 10; do env "$@" || exit 1; done'
+            for name in ("all.ouro", "all.pb", "all.folded"):
+                words = f"profile={folder}/{name}"
+                result = subprocess.run(
+                    ["sh", "-c", script, "sh", f"OUROBOROS_MALLOC={words}", f"LD_PRELOAD={LIBRARY}", "/bin/true"],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual(sorted(os.listdir(folder)), ["all.folded", "all.ouro", "all.pb"])
+
     def test_names_who_keeps_memory_without_frame_pointers(self):
         sums, callers = self.live(",profile_bytes=16K")
         # 4096 samples or so: the deviation is a sixtieth at most.

@@ -177,6 +177,7 @@ Status find_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t byt
 }
 
 Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
+    give_up_revoked(ledger, place.shard, tag);
     bool is_past_known = false;
     do {
         is_past_known = place.is_in_peaks(ledger, tag);

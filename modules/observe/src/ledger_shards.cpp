@@ -157,24 +157,17 @@ void visit_cells_below(LedgerShard& shard, Tag top, Visit&& visit) noexcept {
     }
 }
 
-void take_credit(Ledger& ledger, LedgerShard& shard, Tag top) noexcept {
-    visit_cells_below(shard, top, [&](LedgerCell& cell, Tag tag) noexcept {
-        // An owner who has taken and not yet looked makes it less, which then stays with him.
-        const std::int64_t credit = std::max<std::int64_t>(shard.credit(tag.id()), 0);
-        auto& revoked = shard.slow_cells[tag.id()].revoked;
-        add_to(revoked, credit);
-        // The next free looks at the bounds again.
-        cell.ceiling.store(0, std::memory_order_relaxed);
-        cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
-        if (credit != 0) release_bytes(ledger, tag, credit);
-    });
-}
-
-void restore_floors(LedgerShard& shard, Tag top) noexcept {
-    visit_cells_below(shard, top, [&](LedgerCell& cell, Tag tag) noexcept {
-        cell.floor.store(shard.slow_cells[tag.id()].revoked.load(std::memory_order_relaxed),
-                         std::memory_order_release);
-    });
+// Requires: nobody else revokes.
+void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
+    LedgerCell& cell = shard.cells[tag.id()];
+    // An owner who has taken and not yet looked makes it less, which then stays with him.
+    const std::int64_t credit = std::max<std::int64_t>(shard.credit(tag.id()), 0);
+    auto& revoked = shard.slow_cells[tag.id()].revoked;
+    add_to(revoked, credit);
+    // The next free looks at the bounds again.
+    cell.ceiling.store(0, std::memory_order_relaxed);
+    cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
+    if (credit != 0) release_bytes(ledger, tag, credit);
 }
 
 }  // namespace
@@ -189,14 +182,19 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     });
     // The common shard needs no barrier: who uses it does slow work only, with a fence of its own.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const bool is_ordered = !g_platform.has_barrier || os::process_barrier().has_value();
+    // Where the system refuses one, the floors stay out of reach: see give_up_revoked.
+    if (g_platform.has_barrier && !os::process_barrier()) return;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        if (is_ordered) {
-            take_credit(ledger, shard, tag);
-        } else {
-            restore_floors(shard, tag);
-        }
+        visit_cells_below(shard, tag,
+                          [&](LedgerCell&, Tag at) noexcept { take_credit_of(ledger, shard, at); });
     });
+}
+
+void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept {
+    const auto& floor = own.cells[tag.id()].floor;
+    if (floor.load(std::memory_order_relaxed) != kOutOfReach) return;
+    const RevocationHold hold;
+    if (floor.load(std::memory_order_relaxed) == kOutOfReach) take_credit_of(ledger, own, tag);
 }
 
 std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {

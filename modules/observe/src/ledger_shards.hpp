@@ -57,8 +57,11 @@ void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
         visit(ledger.shards[index]);
 }
 
-// Takes the credit back that threads hold for the tag and those below it, whatever they are doing.
+// Takes the credit back that threads hold for the tag and those below it, whatever they are doing. Where the
+// system has no barrier after all, they can use none of it, and each gives it back with its next slow charge.
 void revoke_credit(Ledger& ledger, Tag tag) noexcept;
+// That: what a revocation could not take from the caller's shard. Waits for one that is under way.
+void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept;
 
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;

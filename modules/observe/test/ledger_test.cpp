@@ -197,6 +197,25 @@ TEST(Ledger, APeakIsNeverBelowWhatIsLive) {
     EXPECT_EQ(use_of(tag).peak_bytes, 0U);
 }
 
+// Each number that has to fit the others, a little too large.
+TEST(Ledger, TheCheckFindsWhatDoesNotAddUp) {
+    const Tag parent = fresh_tag();
+    const Tag tag = fresh_tag(parent);
+    ASSERT_EQ(test::charge(tag, 100), Status::ok);
+    detail::Ledger& ledger = detail::observe_image()->ledger;
+    detail::LedgerShard& shard = detail::t_shard != nullptr ? *detail::t_shard : ledger.shards[0];
+    for (auto* const number : {&ledger.accounts[tag.id()].reserved, &ledger.accounts[tag.id()].held,
+                               &ledger.accounts[parent.id()].reserved, &ledger.accounts[parent.id()].held,
+                               &shard.slow_cells[tag.id()].granted, &shard.slow_cells[tag.id()].revoked}) {
+        ASSERT_EQ(check_ledger(), Status::ok);
+        number->fetch_add(1);
+        EXPECT_EQ(check_ledger(), Status::corrupt_data);
+        number->fetch_sub(1);
+    }
+    EXPECT_EQ(check_ledger(), Status::ok);
+    test::refund(tag, 100);
+}
+
 TEST(TagScope, NestsAndComesBack) {
     EXPECT_TRUE(current_tag().is_untagged());
     {

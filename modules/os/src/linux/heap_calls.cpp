@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include <dlfcn.h>
+
 namespace ouro::os {
 namespace {
 
@@ -18,6 +20,8 @@ struct Import {
     void* original;
     // The loader made it read-only when it was done.
     bool is_protected;
+    // The first of a library keeps it from being unloaded.
+    void* library = nullptr;
 };
 
 std::array<Import, HeapCallWatch::kMaxImports> imports;
@@ -91,31 +95,51 @@ Status redirect_table(const LoadedObject& object, std::span<const ElfW(Rela)> ta
     return Status::ok;
 }
 
-Status redirect(std::string_view library, std::size_t& count) noexcept {
-    const auto object = find_loaded_object(library);
-    if (!object) return object.status();
-    const RelocationKinds kinds = kinds_of(*object);
-    const bool has_calls = object->dynamic_address(DT_JMPREL) != 0;
-    if (kinds.by_call == 0 || (has_calls && object->dynamic(DT_PLTREL) != DT_RELA))
+Status redirect_tables(const LoadedObject& object, std::size_t& count) noexcept {
+    const RelocationKinds kinds = kinds_of(object);
+    const bool has_calls = object.dynamic_address(DT_JMPREL) != 0;
+    if (kinds.by_call == 0 || (has_calls && object.dynamic(DT_PLTREL) != DT_RELA))
         return Status::not_supported;
     struct Table {
         ElfW(Sxword) begin;
         ElfW(Sxword) bytes;
     };
     for (const Table& each : {Table{DT_JMPREL, DT_PLTRELSZ}, Table{DT_RELA, DT_RELASZ}}) {
-        const auto* first = reinterpret_cast<const ElfW(Rela)*>(object->dynamic_address(each.begin));
+        const auto* first = reinterpret_cast<const ElfW(Rela)*>(object.dynamic_address(each.begin));
         if (first == nullptr) continue;
-        const std::span table(first, object->dynamic(each.bytes) / sizeof(ElfW(Rela)));
-        if (const Status status = redirect_table(*object, table, kinds, count); status != Status::ok)
+        const std::span table(first, object.dynamic(each.bytes) / sizeof(ElfW(Rela)));
+        if (const Status status = redirect_table(object, table, kinds, count); status != Status::ok)
             return status;
     }
     return Status::ok;
+}
+
+Status redirect(std::string_view name, std::size_t& count) noexcept {
+    const auto object = find_loaded_object(name);
+    if (!object) return object.status();
+    // The program itself is there for good.
+    void* const library = name.empty() ? nullptr : ::dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr && !name.empty()) return Status::not_found;
+    const std::size_t first = count;
+    const Status status = redirect_tables(*object, count);
+    if (count != first) {
+        imports[first].library = library;
+    } else if (library != nullptr) {
+        ::dlclose(library);
+    }
+    return status;
 }
 
 // One that cannot be written any more stays redirected, and passes its calls on.
 void put_back(std::size_t count) noexcept {
     for (const Import& import : std::span(imports).first(count))
         (void)write_slot(import, import.original);
+}
+
+// Which may be the end of them.
+void let_go_of_libraries(std::size_t count) noexcept {
+    for (const Import& import : std::span(imports).first(count))
+        if (import.library != nullptr) ::dlclose(import.library);
 }
 
 }  // namespace
@@ -129,6 +153,7 @@ Expected<HeapCallWatch> HeapCallWatch::create(std::span<const std::string_view> 
         const Status status = redirect(library, count);
         if (status == Status::ok) continue;
         put_back(count);
+        let_go_of_libraries(count);
         is_watched.store(false, std::memory_order_release);
         return status;
     }
@@ -141,6 +166,7 @@ HeapCallWatch::~HeapCallWatch() {
     // Put back before the wait, so that calls that go on do not make it long.
     put_back(import_count_);
     tell_heap_calls(nullptr, nullptr);
+    let_go_of_libraries(import_count_);
     is_watched.store(false, std::memory_order_release);
 }
 

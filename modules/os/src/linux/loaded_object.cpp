@@ -24,7 +24,8 @@ struct Search {
 int visit(dl_phdr_info* info, std::size_t, void* context) {
     auto& search = *static_cast<Search*>(context);
     if (!is_named(file_of(info->dlpi_name), search.name)) return 0;
-    search.found = {.base = info->dlpi_addr, .segments = {info->dlpi_phdr, info->dlpi_phnum}};
+    search.found = {
+        .base = info->dlpi_addr, .segments = {info->dlpi_phdr, info->dlpi_phnum}, .path = info->dlpi_name};
     ++search.count;
     // The program comes first; others without a name are the kernel's.
     return search.name.empty() ? 1 : 0;

@@ -14,6 +14,8 @@ namespace ouro::os {
 struct LoadedObject {
     std::uintptr_t base = 0;
     std::span<const ElfW(Phdr)> segments;
+    // What the loader calls it; empty for the program itself.
+    const char* path = nullptr;
 
     [[nodiscard]] const ElfW(Phdr) * segment(std::uint32_t type) const noexcept;
     // A value of its dynamic section, or zero.

@@ -5,6 +5,8 @@
 #include "system_calls.hpp"
 #include "text_file.hpp"
 
+#include <cerrno>
+
 #include <pthread.h>
 #include <sys/ioctl.h>
 
@@ -48,10 +50,12 @@ StackBounds search_mappings(std::uintptr_t address) noexcept {
     return search.found;
 }
 
-// Neither allocates nor locks.
+// Neither allocates nor locks, and leaves errno as it was, as free() and handlers of signals have to.
 [[gnu::cold, gnu::noinline]] StackBounds find_bounds(std::uintptr_t address) noexcept {
+    const int error_before = errno;
     StackBounds found = ask_for_mapping(address);
     if (!found.contain(address)) found = search_mappings(address);
+    errno = error_before;
     // The mapping may have grown together with a neighbour that goes away again; a thread's control block
     // lies above its frames.
     const auto control_block = static_cast<std::uintptr_t>(::pthread_self());

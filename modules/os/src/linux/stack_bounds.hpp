@@ -4,7 +4,9 @@
 
 namespace ouro::os {
 
-// Addresses that hold the frames of one stack: surely mapped.
+// Addresses that hold the frames of one stack: surely mapped when they were looked up. A thread's own stack
+// stays as long as the thread; one that somebody else made, and cut at its upper end since, is taken for what
+// it was.
 struct StackBounds {
     std::uintptr_t low = 0;
     std::uintptr_t high = 0;

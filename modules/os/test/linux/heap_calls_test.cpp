@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -158,6 +159,27 @@ TEST(HeapCallWatchOf, TheProgramItself) {
     ASSERT_FALSE(seen.empty());
     EXPECT_EQ(seen[0].function, "_Znwm");
     EXPECT_EQ(seen[0].bytes, 4U);
+}
+
+TEST(HeapCallWatchOf, ALibraryThatIsClosedMeanwhile) {
+    const auto is_loaded = [] {
+        void* const found = ::dlopen(OURO_SAMPLE_NOW, RTLD_LAZY | RTLD_NOLOAD);
+        return found != nullptr && ::dlclose(found) == 0;
+    };
+    std::vector<Seen> seen;
+    const std::array<std::string_view, 2> names = {"libouro_sample_now", "libouro_sample_now"};
+    {
+        auto library = std::make_unique<SampleLibrary>(OURO_SAMPLE_NOW);
+        const auto watched = HeapCallWatch::create(names, note, &seen);
+        ASSERT_TRUE(watched) << ouro::status_name(watched.status());
+        const auto take = library->function<void*(std::size_t)>("sample_malloc");
+        library.reset();
+        // It goes when what is written into it can be put back.
+        ASSERT_TRUE(is_loaded());
+        std::free(take(10));
+        EXPECT_EQ(seen.size(), 1U);
+    }
+    EXPECT_FALSE(is_loaded());
 }
 
 TEST(HeapCallWatchOf, BadNamesAreRefused) {

@@ -1,5 +1,5 @@
 // Libraries that come and go at the same addresses: what was learned of one is not believed of the next.
-#include "linux/x86/loaded_object.hpp"
+#include "linux/x86/code_object.hpp"
 #include "linux/x86/unwind_tables.hpp"
 #include "walk_both.hpp"
 
@@ -40,7 +40,7 @@ struct Looked {
     looked.walks = walk_both();
     const auto call = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1;
     os::ObjectsOnTheWay objects;
-    const os::LoadedObject* const object = objects.find(call);
+    const os::CodeObject* const object = objects.find(call);
     ASSERT_NE(object, nullptr);
     looked.has_identity = object->identity != 0;
     looked.rule = os::find_frame_rule(tables_of(*object), call);

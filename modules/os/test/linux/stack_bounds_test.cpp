@@ -71,7 +71,10 @@ os::StackBounds bounds_in_a_new_thread(os::OsCall fails, int error) {
         if constexpr (os::kFaultInjection) os::fault_injection::fail_nth(fails, 1, error);
         const auto own = reinterpret_cast<std::uintptr_t>(&bounds);
         int local = 0;
+        errno = ERANGE;
         bounds = os::bounds_around(reinterpret_cast<std::uintptr_t>(&local));
+        // Whoever frees, or is a signal's handler, leaves it as it was.
+        EXPECT_EQ(errno, ERANGE);
         EXPECT_EQ(bounds.high != 0, bounds.contain(reinterpret_cast<std::uintptr_t>(&local)));
         EXPECT_FALSE(bounds.contain(own)) << "another thread's";
         if constexpr (os::kFaultInjection) {

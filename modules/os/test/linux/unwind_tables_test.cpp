@@ -2,7 +2,7 @@
 // copies end where their memory does, so that sanitizers see one byte too many.
 #include "linux/x86/unwind_tables.hpp"
 
-#include "linux/x86/loaded_object.hpp"
+#include "linux/x86/code_object.hpp"
 
 #include <ouro/base/random.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 namespace os = ouro::os;
 using os::FrameKind;
 
-const os::LoadedObject* object_around(os::ObjectsOnTheWay& objects, const void* address) {
+const os::CodeObject* object_around(os::ObjectsOnTheWay& objects, const void* address) {
     return objects.find(reinterpret_cast<std::uintptr_t>(address));
 }
 
@@ -27,7 +27,7 @@ public:
     CopiedTables() {
         os::ObjectsOnTheWay objects;
         // A function that programs do not have a copy of.
-        const os::LoadedObject* const object =
+        const os::CodeObject* const object =
             object_around(objects, reinterpret_cast<const void*>(&std::qsort));
         if (object == nullptr) return;
         const os::UnwindTables all = os::tables_of(*object);
@@ -174,15 +174,14 @@ TEST(UnwindTables, OfNoiseAreReadInsideOnly) {
     }
 }
 
-std::vector<std::byte> first_page_of(const os::LoadedObject& object) {
+std::vector<std::byte> first_page_of(const os::CodeObject& object) {
     const auto* const start = reinterpret_cast<const std::byte*>(object.start);
     return {start, start + 4096};
 }
 
-TEST(LoadedObject, IsFoundWithItsTablesAndItsBuildId) {
+TEST(CodeObject, IsFoundWithItsTablesAndItsBuildId) {
     os::ObjectsOnTheWay objects;
-    const os::LoadedObject* const library =
-        object_around(objects, reinterpret_cast<const void*>(&std::qsort));
+    const os::CodeObject* const library = object_around(objects, reinterpret_cast<const void*>(&std::qsort));
     ASSERT_NE(library, nullptr);
     EXPECT_EQ(library->program, nullptr);
     EXPECT_NE(library->identity, 0U);
@@ -191,7 +190,7 @@ TEST(LoadedObject, IsFoundWithItsTablesAndItsBuildId) {
     EXPECT_EQ(os::tables_of_library(*library, page).bytes.data(), os::tables_of(*library).bytes.data());
 
     const auto own = reinterpret_cast<std::uintptr_t>(&first_page_of);
-    const os::LoadedObject* const program = objects.find(own);
+    const os::CodeObject* const program = objects.find(own);
     ASSERT_NE(program, nullptr);
     EXPECT_NE(program->program, nullptr);
     EXPECT_NE(program->identity, 0U);
@@ -201,11 +200,10 @@ TEST(LoadedObject, IsFoundWithItsTablesAndItsBuildId) {
     EXPECT_EQ(object_around(objects, &on_the_stack), nullptr);
 }
 
-TEST(LoadedObject, WithHeadersThatWereChangedIsReadInsideOnly) {
+TEST(CodeObject, WithHeadersThatWereChangedIsReadInsideOnly) {
     constexpr std::uint64_t kSeed = 9;
     os::ObjectsOnTheWay objects;
-    const os::LoadedObject* const library =
-        object_around(objects, reinterpret_cast<const void*>(&std::qsort));
+    const os::CodeObject* const library = object_around(objects, reinterpret_cast<const void*>(&std::qsort));
     ASSERT_NE(library, nullptr);
     const std::vector<std::byte> original = first_page_of(*library);
     std::vector<std::byte> page = original;

@@ -1,7 +1,7 @@
+#include "code_object.hpp"
 #include "frame_rule.hpp"
 #include "linux/caller_list.hpp"
 #include "linux/stack_bounds.hpp"
-#include "loaded_object.hpp"
 #include "unwind_tables.hpp"
 
 #include <ouro/base/hash.hpp>
@@ -38,7 +38,7 @@ private:
 };
 constinit RuleCache g_rules;
 
-FrameRule rule_at(const LoadedObject& object, std::uintptr_t address) noexcept {
+FrameRule rule_at(const CodeObject& object, std::uintptr_t address) noexcept {
     const std::uint64_t hash = mix_bits(object.identity + address);
     if (object.identity != 0) [[likely]] {
         const FrameRule known = g_rules.find(hash);
@@ -89,7 +89,7 @@ bool walk_by_rules(CallPlace place, CallerList& list) noexcept {
     while (place.address != 0 && list.add(place.address)) {
         // The call itself: what follows it may be another function's, or none.
         const std::uintptr_t call = place.address - 1;
-        const LoadedObject* const object = objects.find(call);
+        const CodeObject* const object = objects.find(call);
         if (object == nullptr) return false;
         const FrameRule rule = rule_at(*object, call);
         if (rule.kind == FrameKind::unsupported) return false;

@@ -19,8 +19,8 @@ struct UnwindTables {
     std::uint64_t index = 0;
 };
 
-// What holds at an address in the code; unsupported when the tables say nothing about it, or what no rule
-// can.
+// What holds at an address in the code. Outermost when the tables are silent about it, for nobody else could
+// go on either; unsupported when they cannot be read, or say what no rule can.
 [[nodiscard]] FrameRule find_frame_rule(const UnwindTables& tables, std::uint64_t address) noexcept;
 
 }  // namespace ouro::os

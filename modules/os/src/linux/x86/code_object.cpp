@@ -1,4 +1,4 @@
-#include "loaded_object.hpp"
+#include "code_object.hpp"
 
 #include "table_reader.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 // The least that is mapped of whatever is, and what the linker puts all headers into.
 constexpr std::size_t kPageBytes = 4096;
 
-std::span<const std::byte> first_page_of(const LoadedObject& object) noexcept {
+std::span<const std::byte> first_page_of(const CodeObject& object) noexcept {
     return {reinterpret_cast<const std::byte*>(object.start), kPageBytes};
 }
 
@@ -64,7 +64,7 @@ private:
 };
 
 // What distinguishes the addresses of a library in memory from those in its file.
-bool find_bias(const LoadedObject& object, ProgramHeaders headers, std::uint64_t& bias) noexcept {
+bool find_bias(const CodeObject& object, ProgramHeaders headers, std::uint64_t& bias) noexcept {
     for (Elf64_Phdr header; headers.next(header);) {
         if (header.p_type != PT_LOAD) continue;
         bias = object.start - (header.p_vaddr & ~std::uint64_t{kPageBytes - 1});
@@ -110,7 +110,7 @@ constexpr std::size_t kPlaces = 64;
 constexpr std::size_t kPlaceWord = 4;
 constinit std::array<std::atomic<std::uint64_t>, kPlaces> g_build_ids;
 
-std::span<const std::byte> build_id_of(const LoadedObject& object) noexcept {
+std::span<const std::byte> build_id_of(const CodeObject& object) noexcept {
     const std::span<const std::byte> page = first_page_of(object);
     auto& place = g_build_ids[mix_bits(object.start) % kPlaces];
     const std::uint64_t known = place.load(std::memory_order_relaxed);
@@ -124,7 +124,7 @@ std::span<const std::byte> build_id_of(const LoadedObject& object) noexcept {
 }
 
 // Libraries without a build id could be anything.
-std::uint64_t identify(const LoadedObject& object) noexcept {
+std::uint64_t identify(const CodeObject& object) noexcept {
     std::span<const std::byte> id;
     if (object.program == nullptr) {
         id = build_id_of(object);
@@ -150,14 +150,14 @@ bool is_program(const link_map* map) noexcept {
 
 }  // namespace
 
-UnwindTables tables_of_library(const LoadedObject& object, std::span<const std::byte> first_page) noexcept {
+UnwindTables tables_of_library(const CodeObject& object, std::span<const std::byte> first_page) noexcept {
     const ProgramHeaders headers(first_page);
     std::uint64_t bias = 0;
     if (!find_bias(object, headers, bias)) return {};
     return find_tables(headers, bias, object.index, object.start, object.end);
 }
 
-UnwindTables tables_of(const LoadedObject& object) noexcept {
+UnwindTables tables_of(const CodeObject& object) noexcept {
     if (object.program == nullptr) return tables_of_library(object, first_page_of(object));
     return find_tables(ProgramHeaders::of_program(), static_cast<const link_map*>(object.program)->l_addr,
                        object.index, 0, ~std::uintptr_t{0});
@@ -185,20 +185,20 @@ std::span<const std::byte> build_id_at(std::span<const std::byte> first_page, st
     return first_page.subspan(reader.position(), note.n_descsz);
 }
 
-const LoadedObject* ObjectsOnTheWay::find_other(std::uintptr_t address) noexcept {
-    for (const LoadedObject& object : objects_) {
+const CodeObject* ObjectsOnTheWay::find_other(std::uintptr_t address) noexcept {
+    for (const CodeObject& object : objects_) {
         if (object.contains(address)) return last_ = &object;
     }
     dl_find_object found{};
     if (_dl_find_object == nullptr) return nullptr;
     if (::_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return nullptr;
-    LoadedObject object{.start = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
-                        .end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end),
-                        .index = reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
+    CodeObject object{.start = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
+                      .end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end),
+                      .index = reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
     if (object.index == 0 || object.start % kPageBytes != 0) return nullptr;
     if (is_program(found.dlfo_link_map)) object.program = found.dlfo_link_map;
     object.identity = identify(object);
-    LoadedObject& kept = objects_[next_++ % objects_.size()];
+    CodeObject& kept = objects_[next_++ % objects_.size()];
     kept = object;
     return last_ = &kept;
 }

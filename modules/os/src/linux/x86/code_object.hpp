@@ -9,9 +9,9 @@
 
 namespace ouro::os {
 
-// A program or a library, as the dynamic linker has loaded it; or one part of it, where others' memory may
-// lie between its parts.
-struct LoadedObject {
+// Code of a program or a library, as the dynamic linker has loaded it; or one part of it, where others'
+// memory may lie between its parts.
+struct CodeObject {
     std::uintptr_t start = 0;
     std::uintptr_t end = 0;
     // Of its unwind tables.
@@ -28,9 +28,9 @@ struct LoadedObject {
 };
 
 // Empty when the object's headers tell of no tables in it.
-[[nodiscard]] UnwindTables tables_of(const LoadedObject& object) noexcept;
+[[nodiscard]] UnwindTables tables_of(const CodeObject& object) noexcept;
 // The same for a library whose first page this is.
-[[nodiscard]] UnwindTables tables_of_library(const LoadedObject& object,
+[[nodiscard]] UnwindTables tables_of_library(const CodeObject& object,
                                              std::span<const std::byte> first_page) noexcept;
 
 // Where in its first page a library's build id lies, from the header of its note on; zero when there is none.
@@ -45,16 +45,16 @@ struct LoadedObject {
 class ObjectsOnTheWay {
 public:
     // The object around an address of code; null when it is in none with tables.
-    [[nodiscard]] const LoadedObject* find(std::uintptr_t address) noexcept {
+    [[nodiscard]] const CodeObject* find(std::uintptr_t address) noexcept {
         if (last_->contains(address)) return last_;
         return find_other(address);
     }
 
 private:
-    [[gnu::noinline]] const LoadedObject* find_other(std::uintptr_t address) noexcept;
+    [[gnu::noinline]] const CodeObject* find_other(std::uintptr_t address) noexcept;
 
-    std::array<LoadedObject, 4> objects_;
-    const LoadedObject* last_ = objects_.data();
+    std::array<CodeObject, 4> objects_;
+    const CodeObject* last_ = objects_.data();
     std::size_t next_ = 0;
 };
 
