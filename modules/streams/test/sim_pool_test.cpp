@@ -174,6 +174,31 @@ TEST_F(SimPoolTest, KnowsWhenItsHeaderMakesNoSense) {
     EXPECT_EQ(stored().check(heap().base()), Status::ok);
 }
 
+// As of a past tick whose bytes came from a file: whatever they are, nothing outside is read.
+TEST_F(SimPoolTest, AHeaderThatMakesNoSenseIsNotFollowedIntoThePast) {
+    for (std::uint64_t id = 0; id < 40; ++id)
+        make(id);
+    const Tick tick = rig_.commit();
+    const auto view = rig_.ring().view(tick);
+    ASSERT_TRUE(view);
+    const PastReader past(*view);
+    const auto good = std::bit_cast<std::array<std::uint32_t, 28>>(stored());
+    constexpr std::size_t kNextPlace = 1;
+    constexpr std::uint32_t kChunk = std::uint32_t{1} << 27;
+    const auto ignore = [](Name, const Creature&) {};
+    for (const std::uint32_t next :
+         {UINT32_MAX, 23 * kChunk, 24 * kChunk, 31 * kChunk + 1, 3 * kChunk, 17U}) {
+        SCOPED_TRACE(next);
+        auto bad = good;
+        bad[kNextPlace] = next;
+        const auto pool = std::bit_cast<SimPool<Creature>>(bad);
+        EXPECT_EQ(pool.visit(past, ignore), Status::out_of_range);
+        for (const std::uint32_t place : {16U, 2 * kChunk, 23 * kChunk, 30 * kChunk, 31 * kChunk})
+            EXPECT_FALSE(pool.find(past, Name(place, 1)));
+    }
+    EXPECT_EQ(stored().visit(past, ignore), Status::ok);
+}
+
 class PoolSubject {
 public:
     struct Model {
