@@ -120,17 +120,18 @@ Expected<std::uint32_t> ImageHeap::make_root_bytes(std::string_view name, std::s
     return free_root->offset;
 }
 
-Expected<std::uint32_t> ImageHeap::root_bytes(std::string_view name, std::size_t bytes) const noexcept {
+Expected<std::uint32_t> ImageHeap::root_bytes(std::string_view name, std::size_t bytes,
+                                              std::size_t alignment) const noexcept {
     const ImageHeapHeader::Root* found = find_root(name);
     if (found == nullptr) return Status::not_found;
-    if (found->bytes != bytes) return Status::bad_argument;
+    if (found->bytes != bytes || found->offset % alignment != 0) return Status::bad_argument;
     return found->offset;
 }
 
 Expected<void> ImageHeap::remove_root(std::string_view name) noexcept {
     ImageHeapHeader::Root* found = find_root(name);
     if (found == nullptr) return Status::not_found;
-    deallocate({base_.start() + found->offset, found->bytes});
+    deallocate(block_of(*found));
     edit(*found) = {};
     --edit(header().root_count);
     return {};
@@ -148,10 +149,6 @@ bool ImageHeap::has_sound_header() const noexcept {
     if (head.magic != ImageHeapHeader::kMagic || head.version != ImageHeapHeader::kVersion ||
         head.segment_bytes != segment_.size || head.unused != 0)
         return false;
-    // Behind what the heap keeps for itself.
-    const std::uint64_t first =
-        offset_of(heap_block().data) + std::uint64_t{TlsfHeap::control_bytes(heap_block().size)};
-    const std::uint64_t end = offset_of(segment_.data) + std::uint64_t{segment_.size};
     std::uint32_t roots = 0;
     for (const ImageHeapHeader::Root& root : head.roots) {
         if (root.offset == 0) {
@@ -159,18 +156,29 @@ bool ImageHeap::has_sound_header() const noexcept {
             continue;
         }
         ++roots;
-        if (root.name.is_empty() || root.bytes == 0 || root.offset < first ||
-            root.offset + std::uint64_t{root.bytes} > end)
+        if (root.name.is_empty() || find_root(root.name) != &root || !base_.covers(root.offset, root.bytes))
             return false;
     }
     return roots == head.root_count;
+}
+
+// Requires: a sound header, and a sound heap behind it.
+bool ImageHeap::has_sound_roots() const noexcept {
+    for (const ImageHeapHeader::Root& root : header().roots) {
+        if (root.offset == 0) continue;
+        const bool is_shared = std::ranges::any_of(header().roots, [&](const ImageHeapHeader::Root& other) {
+            return &other != &root && block_of(other).overlaps(block_of(root));
+        });
+        if (is_shared || root.offset % kUnit != 0 || !heap().is_in_use(block_of(root))) return false;
+    }
+    return true;
 }
 
 Status ImageHeap::check() const noexcept {
     if (!has_sound_header()) return Status::corrupt_data;
     const MemoryBlock rest = heap_block();
     if (const Status status = TlsfHeap::check(rest); status != Status::ok) return status;
-    return heap().image_bytes() == rest.size ? Status::ok : Status::corrupt_data;
+    return heap().image_bytes() == rest.size && has_sound_roots() ? Status::ok : Status::corrupt_data;
 }
 
 }  // namespace ouro

@@ -134,6 +134,10 @@ public:
     }
     [[nodiscard]] Stats stats() const noexcept;
 
+    // Whether the bytes are of blocks in use, every one. Takes time as the free blocks are many. Requires:
+    // check() is ok.
+    [[nodiscard]] bool is_in_use(MemoryBlock block) const noexcept;
+
     // Walks every list, every free block and every bit: ok, or corrupt_data. The other form trusts nothing in
     // the image, not even its size, and reads only inside the given memory.
     [[nodiscard]] Status check() const noexcept { return check({base(), usable_bytes()}); }
