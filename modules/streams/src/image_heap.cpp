@@ -1,3 +1,5 @@
+#include "page_copy.hpp"
+
 #include <ouro/base/align.hpp>
 #include <ouro/memory/detail/tlsf_operations.hpp>
 #include <ouro/streams/image_heap.hpp>
@@ -7,22 +9,6 @@
 #include <cstring>
 
 namespace ouro {
-namespace {
-
-bool is_zero_page(const std::byte* page) noexcept {
-    constexpr std::size_t kLineWords = 8;
-    for (std::size_t at = 0; at < kStatePageBytes; at += kLineWords * sizeof(std::uint64_t)) {
-        std::array<std::uint64_t, kLineWords> words;
-        std::memcpy(words.data(), page + at, sizeof(words));
-        std::uint64_t any = 0;
-        for (const std::uint64_t word : words)
-            any |= word;
-        if (any != 0) return false;
-    }
-    return true;
-}
-
-}  // namespace
 
 void MarkBarrier::clear(std::byte* address, std::size_t bytes) const noexcept {
     while (bytes != 0) {
@@ -34,7 +20,7 @@ void MarkBarrier::clear(std::byte* address, std::size_t bytes) const noexcept {
         }
         const std::size_t to_page = padding_to(address, kStatePageBytes);
         const std::size_t piece = std::min(bytes, to_page == 0 ? kStatePageBytes : to_page);
-        if (piece != kStatePageBytes || !is_zero_page(address)) {
+        if (piece != kStatePageBytes || !detail::is_zero_page(address)) {
             declare(address, piece);
             std::memset(address, 0, piece);
         }

@@ -1,3 +1,5 @@
+#include "segments_test.hpp"
+
 #include <ouro/base/random.hpp>
 #include <ouro/streams/foreign_heap.hpp>
 
@@ -20,16 +22,9 @@ constexpr std::array kSegments = {
                    .tracking = Tracking::compare},
 };
 
-class ForeignHeapTest : public testing::Test {
+class ForeignHeapTest : public testing_support::SegmentsTest {
 protected:
-    void SetUp() override {
-        auto ring =
-            StateRing::create({.segments = kSegments, .history_ticks = 30, .history_bytes = 16 << 20});
-        ASSERT_TRUE(ring);
-        ring_ = *std::move(ring);
-    }
-
-    StateRing ring_;
+    ForeignHeapTest() : SegmentsTest(kSegments) {}
 };
 
 TEST_F(ForeignHeapTest, TheWrongSegmentIsRefused) {

@@ -12,9 +12,6 @@
 namespace ouro {
 namespace {
 
-using testing_support::SimCampaign;
-using testing_support::SimRig;
-
 struct Cell {
     std::int32_t x;
     std::int32_t y;
@@ -29,17 +26,8 @@ struct World {
     SimSet<std::uint32_t> seen;
 };
 
-class SimMapTest : public testing::Test {
+class SimMapTest : public testing_support::SimRigTest<World> {
 protected:
-    void SetUp() override {
-        ASSERT_TRUE(rig_.is_ready());
-        const auto world = heap().make_root<World>("world");
-        ASSERT_TRUE(world);
-        world_ = *world;
-    }
-
-    ImageHeap& heap() { return rig_.heap(); }
-    const World& world() { return heap().get(world_); }
     auto counts() { return heap().bind(world().counts); }
     std::vector<std::uint64_t> keys() {
         std::vector<std::uint64_t> all;
@@ -47,9 +35,6 @@ protected:
             all.push_back(key);
         return all;
     }
-
-    SimRig rig_;
-    OffsetPtr<World> world_;
 };
 
 using Keys = std::vector<std::uint64_t>;
@@ -378,14 +363,7 @@ private:
 };
 
 TEST(SimMapModel, IsAsTheStandardOneAtEveryTick) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig(std::uint64_t{256} << 10);
-        ASSERT_TRUE(rig.is_ready());
-        MapSubject subject(rig.heap());
-        SimCampaign<MapSubject>(rig, subject, seed).run(12'000);
-        if (HasFailure()) return;
-    }
+    testing_support::run_campaigns<MapSubject>();
 }
 
 }  // namespace

@@ -12,9 +12,6 @@
 namespace ouro {
 namespace {
 
-using testing_support::SimCampaign;
-using testing_support::SimRig;
-
 struct Creature {
     std::uint64_t id;
     SimHandle<Creature> prey;
@@ -28,24 +25,13 @@ struct World {
 
 using Name = SimHandle<Creature>;
 
-class SimPoolTest : public testing::Test {
+class SimPoolTest : public testing_support::SimRigTest<World> {
 protected:
-    void SetUp() override {
-        ASSERT_TRUE(rig_.is_ready());
-        const auto world = heap().make_root<World>("world");
-        ASSERT_TRUE(world);
-        world_ = *world;
-    }
-
-    ImageHeap& heap() { return rig_.heap(); }
-    const SimPool<Creature>& stored() { return heap().get(world_).creatures; }
+    const SimPool<Creature>& stored() { return world().creatures; }
     SimPoolRef<Creature> pool() { return heap().bind(stored()); }
     Name make(std::uint64_t id) {
         return pool().create({.id = id, .prey = {}, .health = 1, .unused = 0}).value_or(Name());
     }
-
-    SimRig rig_;
-    OffsetPtr<World> world_;
 };
 
 TEST_F(SimPoolTest, NamesItsObjects) {
@@ -276,14 +262,7 @@ private:
 };
 
 TEST(SimPoolModel, IsAsTheStandardOneAtEveryTick) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig(std::uint64_t{256} << 10);
-        ASSERT_TRUE(rig.is_ready());
-        PoolSubject subject(rig.heap());
-        SimCampaign<PoolSubject>(rig, subject, seed).run(12'000);
-        if (HasFailure()) return;
-    }
+    testing_support::run_campaigns<PoolSubject>();
 }
 
 }  // namespace
