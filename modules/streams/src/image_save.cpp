@@ -142,6 +142,8 @@ Expected<ImageInfo> save_image(const TickView& tick, const char* path, ImageCode
     if (!file) return file.status();
     const auto info = write_image(tick, {.write = write_to_file, .context = &*file}, codec);
     if (!info) return info;
+    // Before it takes the name of a file that may be the only other one.
+    if (const auto flushed = file->flush(); !flushed) return flushed.status();
     if (const auto finished = file->finish(); !finished) return finished.status();
     return info;
 }

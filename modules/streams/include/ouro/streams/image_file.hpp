@@ -58,8 +58,8 @@ struct ImageSource {
 // unknown codec), corrupt_data (the image's first page was written over) and as the sink does.
 Expected<ImageInfo> write_image(const TickView& tick, ImageSink sink,
                                 ImageCodec codec = ImageCodec::words) noexcept;
-// The same as a file that others see only whole: what had the name before stays until all is written. Fails
-// as os::FileOutput does.
+// The same as a file that others see only whole: what had the name before stays until all is on the disk, so
+// that a machine that stops meanwhile has one of the two. Waits for the disk. Fails as os::FileOutput does.
 Expected<ImageInfo> save_image(const TickView& tick, const char* path,
                                ImageCodec codec = ImageCodec::words) noexcept;
 
