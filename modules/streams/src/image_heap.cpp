@@ -123,6 +123,13 @@ Expected<void> ImageHeap::remove_root(std::string_view name) noexcept {
     return {};
 }
 
+bool ImageHeap::can_have(std::uint32_t offset, std::uint64_t bytes) const noexcept {
+    const std::uint64_t front = offset_of(heap_block().data);
+    const std::uint64_t first = front + TlsfHeap::control_bytes(heap_block().size);
+    const std::uint64_t end = front + heap().usable_bytes();
+    return offset % kUnit == 0 && offset >= first && offset < end && bytes != 0 && bytes <= end - offset;
+}
+
 ImageHeap::Stats ImageHeap::stats() const noexcept {
     return {.heap = heap().stats(),
             .free_bytes = heap().free_bytes(),

@@ -159,6 +159,8 @@ public:
             reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_.start());
         return offset < base_.size() && bytes <= base_.size() - offset;
     }
+    // Whether a block of this heap can be there: for numbers that came from a file. Not whether it is in use.
+    [[nodiscard]] bool can_have(std::uint32_t offset, std::uint64_t bytes) const noexcept;
     // Requires: the bytes are in the image (debug assert).
     void mark(const void* address, std::size_t bytes) noexcept {
         [[maybe_unused]] const Status status = marks_.mark(address, bytes);

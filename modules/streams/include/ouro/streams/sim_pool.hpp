@@ -27,8 +27,9 @@ using SimHandle = Handle<SimPool<T>>;
 
 // Objects named by handles, in an ImageHeap. They do not move: the pool grows by chunks, each as large as all
 // before it. A handle kept too long is noticed, over rollbacks too, as the generations are part of the image.
-// Freed places are used again, the last one first. All zero is an empty pool; release() before what holds it
-// goes.
+// One that was kept outside of the image is of the future that it was made in: once that was rolled back, it
+// names nothing, and then what is created in its stead, as the same calls give the same handles. Freed places
+// are used again, the last one first. All zero is an empty pool; release() before what holds it goes.
 //
 //     struct World { SimPool<Creature> creatures; };
 //     auto creatures = heap.bind(world.creatures);
@@ -69,8 +70,15 @@ public:
         return Status::ok;
     }
 
-    // Walks all of it: ok, or corrupt_data.
+    // Walks all of it, as it must be to be read: ok, or corrupt_data.
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept;
+    // And whether it can be memory of the heap, which is asked before the pool is changed.
+    [[nodiscard]] Status check(const ImageHeap& heap) const noexcept {
+        if (const Status status = check(heap.base()); status != Status::ok) return status;
+        for (std::uint32_t chunk = 0; chunk < chunk_count_; ++chunk)
+            if (!heap.can_have(chunks_[chunk], chunk_bytes(chunk))) return Status::corrupt_data;
+        return Status::ok;
+    }
 
 private:
     friend class SimPoolRef<T>;

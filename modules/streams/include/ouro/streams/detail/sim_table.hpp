@@ -76,16 +76,24 @@ struct SimTableLayout {
 template <class Key, class Entry>
 class SimTable {
 public:
+    using Layout = SimTableLayout<Entry>;
+
     [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
     [[nodiscard]] bool is_empty() const noexcept { return size_ == 0; }
 
-    // Walks all of it: ok, or corrupt_data.
+    // Walks all of it, as it must be to be read: ok, or corrupt_data.
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept;
+    // And whether it can be memory of the heap, which is asked before the table is changed.
+    [[nodiscard]] Status check(const ImageHeap& heap) const noexcept {
+        if (const Status status = check(heap.base()); status != Status::ok) return status;
+        const bool is_of_it =
+            slot_count_ == 0 || heap.can_have(block_.offset(), Layout::bytes_of(slot_count_));
+        return is_of_it ? Status::ok : Status::corrupt_data;
+    }
 
 protected:
     template <class, class>
     friend class SimTableRef;
-    using Layout = SimTableLayout<Entry>;
 
     // The entry of a key in a past tick. Fails with not_found, and out_of_range for bytes that are no table.
     [[nodiscard]] Expected<Entry> find_past(const PastReader& past, const Key& key) const noexcept;
