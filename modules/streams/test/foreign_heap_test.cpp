@@ -57,6 +57,19 @@ TEST_F(ForeignHeapTest, AllocationsAreRolledBackToo) {
     EXPECT_EQ(heap->allocate_unsized(5000), other);
 }
 
+TEST_F(ForeignHeapTest, AtTickZeroThereIsNone) {
+    auto heap = ForeignHeap::create(ring_, "script");
+    ASSERT_TRUE(heap);
+    ASSERT_NE(heap->allocate_unsized(100), nullptr);
+    ASSERT_TRUE(ring_.commit());
+    ASSERT_TRUE(ring_.rollback(0));
+    EXPECT_EQ(heap->check(), Status::corrupt_data);
+    EXPECT_EQ(heap->allocate_unsized(100), nullptr);
+    EXPECT_EQ(heap->allocate_unsized(100, 256), nullptr);
+    EXPECT_EQ(heap->allocate(100).status(), Status::capacity_exhausted);
+    EXPECT_EQ(heap->stats().live_blocks, 0U);
+}
+
 TEST_F(ForeignHeapTest, WithoutSizesItIsAsMalloc) {
     auto heap = ForeignHeap::create(ring_, "script");
     ASSERT_TRUE(heap);

@@ -27,10 +27,10 @@ using HeapCallFunction = void (*)(void* context, const HeapCall& call);
 // go on to where they went. Not seen: calls within the C library, and by pointers that the library made
 // before. Where operator new in turn calls malloc, that call is of the C++ library.
 //
-// One at a time in a process. Code may be running in the libraries at its beginning and end. Where the loader
-// binds calls when they are first made, a function that another thread calls for the first time at the very
-// beginning may be bound after it was replaced, and is not told of then: LD_BIND_NOW=1 or one call before
-// leaves no such moment.
+// One at a time in a process; the libraries stay loaded meanwhile. Code may be running in the libraries at
+// its beginning and end. Where the loader binds calls when they are first made, a function that another
+// thread calls for the first time at the very beginning may be bound after it was replaced, and is not told
+// of then: LD_BIND_NOW=1 or one call before leaves no such moment.
 class HeapCallWatch {
 public:
     // The program's own calls.
