@@ -74,6 +74,26 @@ struct BitFields {
     std::uint32_t low : 3;
     std::uint32_t high : 29;
 };
+// As large as their fields would be without the bits, and yet with gaps.
+struct BitFieldsAndGap {
+    std::uint8_t low : 4;
+    std::uint8_t high : 4;
+    std::uint16_t count;
+};
+struct BitFieldsAndFloat {
+    std::uint32_t low : 16;
+    std::uint32_t high : 16;
+    double value;
+};
+struct OneBitField {
+    std::uint32_t low : 5;
+};
+struct HoldsBitFields {
+    float value;
+    std::array<OneBitField, 2> bits;
+};
+static_assert(kSimValueFault<BitFieldsAndGap> == padding && kSimValueFault<BitFieldsAndFloat> == padding);
+static_assert(kSimValueFault<OneBitField> == padding && kSimValueFault<HoldsBitFields> == padding);
 static_assert(kSimValueFault<Gap> == padding && kSimValueFault<Tail> == padding);
 static_assert(kSimValueFault<Inside> == padding && kSimValueFault<BitFields> == padding);
 

@@ -258,6 +258,24 @@ private:
     std::uint32_t passed_units_ = 0;
 };
 
+bool TlsfHeap::is_in_use(MemoryBlock block) const noexcept {
+    const MemoryBlock usable{at(first_unit_), bytes_of(end_unit_ - first_unit_)};
+    if (block.size == 0 || !usable.contains(block)) return false;
+    const std::span<const std::uint64_t> marks(bits(), end_unit_ / 64 + std::size_t{1});
+    const std::size_t end = unit_of(block.end() - 1) + std::size_t{1};
+    for (std::size_t unit = find_set_bit(marks); unit < end;) {
+        const auto first = static_cast<std::uint32_t>(unit);
+        const std::uint32_t units = load(record_from(first), kUnits);
+        if (block_at(first, units).overlaps(block)) return false;
+        unit = find_set_bit(marks, unit + units);
+    }
+    for (std::uint32_t units = 1; units <= kQuickUnits; ++units) {
+        for (std::uint32_t unit = quick_heads_[units - 1]; unit != 0; unit = load(unit, kNext))
+            if (block_at(unit, units).overlaps(block)) return false;
+    }
+    return true;
+}
+
 Status TlsfHeap::check(MemoryBlock image) noexcept {
     if (image.size < sizeof(TlsfHeap)) return Status::corrupt_data;
     const auto& heap = *std::launder(reinterpret_cast<const TlsfHeap*>(image.data));

@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, kOsCallCount> kNames{
     "query_system",        "query_core",          "grow_linear_memory",
     "remap_memory",        "make_thread_key",     "set_thread_value",
     "register_fork_hooks", "process_barrier",     "create_file",
-    "write_file",          "rename_file",         "read_process",
-    "query_file"};
+    "write_file",          "sync_file",           "rename_file",
+    "read_process",        "query_file"};
 
 }  // namespace
 

@@ -2,12 +2,15 @@
 
 #include <ouro/base/hash.hpp>
 #include <ouro/streams/image_file.hpp>
+#include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_page.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 // How an image lies in a file: a header; a record for each page that is not all zeros, in ascending order,
@@ -47,6 +50,18 @@ struct ImagePageRecord {
     std::uint64_t hash;
 };
 static_assert(sizeof(ImagePageRecord) == 16 && std::has_unique_object_representations_v<ImagePageRecord>);
+
+// Whether the parts that an image's first page names are those it was made with: it can be written over as
+// all of the image can, and what is saved and loaded goes by it.
+[[nodiscard]] inline bool has_sound_parts(const ImageHeader& header, std::uint64_t image_bytes) noexcept {
+    if (header.magic != ImageHeader::kMagic || header.version != ImageHeader::kVersion ||
+        header.part_count > header.parts.size() || header.layout_hash != header.hash_of_parts())
+        return false;
+    return std::ranges::all_of(header.used_parts(), [&](const ImageHeader::Part& part) {
+        return part.offset % kStatePageBytes == 0 && part.bytes % kStatePageBytes == 0 &&
+               part.offset <= image_bytes && part.bytes <= image_bytes - part.offset;
+    });
+}
 
 // The stride with which ImageCodec::words packs a page.
 inline constexpr std::size_t kPackedWordBytes = 8;

@@ -1,3 +1,5 @@
+#include "page_copy.hpp"
+
 #include <ouro/base/align.hpp>
 #include <ouro/memory/detail/tlsf_operations.hpp>
 #include <ouro/streams/image_heap.hpp>
@@ -7,22 +9,6 @@
 #include <cstring>
 
 namespace ouro {
-namespace {
-
-bool is_zero_page(const std::byte* page) noexcept {
-    constexpr std::size_t kLineWords = 8;
-    for (std::size_t at = 0; at < kStatePageBytes; at += kLineWords * sizeof(std::uint64_t)) {
-        std::array<std::uint64_t, kLineWords> words;
-        std::memcpy(words.data(), page + at, sizeof(words));
-        std::uint64_t any = 0;
-        for (const std::uint64_t word : words)
-            any |= word;
-        if (any != 0) return false;
-    }
-    return true;
-}
-
-}  // namespace
 
 void MarkBarrier::clear(std::byte* address, std::size_t bytes) const noexcept {
     while (bytes != 0) {
@@ -34,7 +20,7 @@ void MarkBarrier::clear(std::byte* address, std::size_t bytes) const noexcept {
         }
         const std::size_t to_page = padding_to(address, kStatePageBytes);
         const std::size_t piece = std::min(bytes, to_page == 0 ? kStatePageBytes : to_page);
-        if (piece != kStatePageBytes || !is_zero_page(address)) {
+        if (piece != kStatePageBytes || !detail::is_zero_page(address)) {
             declare(address, piece);
             std::memset(address, 0, piece);
         }
@@ -120,20 +106,28 @@ Expected<std::uint32_t> ImageHeap::make_root_bytes(std::string_view name, std::s
     return free_root->offset;
 }
 
-Expected<std::uint32_t> ImageHeap::root_bytes(std::string_view name, std::size_t bytes) const noexcept {
+Expected<std::uint32_t> ImageHeap::root_bytes(std::string_view name, std::size_t bytes,
+                                              std::size_t alignment) const noexcept {
     const ImageHeapHeader::Root* found = find_root(name);
     if (found == nullptr) return Status::not_found;
-    if (found->bytes != bytes) return Status::bad_argument;
+    if (found->bytes != bytes || found->offset % alignment != 0) return Status::bad_argument;
     return found->offset;
 }
 
 Expected<void> ImageHeap::remove_root(std::string_view name) noexcept {
     ImageHeapHeader::Root* found = find_root(name);
     if (found == nullptr) return Status::not_found;
-    deallocate({base_.start() + found->offset, found->bytes});
+    deallocate(block_of(*found));
     edit(*found) = {};
     --edit(header().root_count);
     return {};
+}
+
+bool ImageHeap::can_have(std::uint32_t offset, std::uint64_t bytes) const noexcept {
+    const std::uint64_t front = offset_of(heap_block().data);
+    const std::uint64_t first = front + TlsfHeap::control_bytes(heap_block().size);
+    const std::uint64_t end = front + heap().usable_bytes();
+    return offset % kUnit == 0 && offset >= first && offset < end && bytes != 0 && bytes <= end - offset;
 }
 
 ImageHeap::Stats ImageHeap::stats() const noexcept {
@@ -148,10 +142,6 @@ bool ImageHeap::has_sound_header() const noexcept {
     if (head.magic != ImageHeapHeader::kMagic || head.version != ImageHeapHeader::kVersion ||
         head.segment_bytes != segment_.size || head.unused != 0)
         return false;
-    // Behind what the heap keeps for itself.
-    const std::uint64_t first =
-        offset_of(heap_block().data) + std::uint64_t{TlsfHeap::control_bytes(heap_block().size)};
-    const std::uint64_t end = offset_of(segment_.data) + std::uint64_t{segment_.size};
     std::uint32_t roots = 0;
     for (const ImageHeapHeader::Root& root : head.roots) {
         if (root.offset == 0) {
@@ -159,18 +149,29 @@ bool ImageHeap::has_sound_header() const noexcept {
             continue;
         }
         ++roots;
-        if (root.name.is_empty() || root.bytes == 0 || root.offset < first ||
-            root.offset + std::uint64_t{root.bytes} > end)
+        if (root.name.is_empty() || find_root(root.name) != &root || !base_.covers(root.offset, root.bytes))
             return false;
     }
     return roots == head.root_count;
+}
+
+// Requires: a sound header, and a sound heap behind it.
+bool ImageHeap::has_sound_roots() const noexcept {
+    for (const ImageHeapHeader::Root& root : header().roots) {
+        if (root.offset == 0) continue;
+        const bool is_shared = std::ranges::any_of(header().roots, [&](const ImageHeapHeader::Root& other) {
+            return &other != &root && block_of(other).overlaps(block_of(root));
+        });
+        if (is_shared || root.offset % kUnit != 0 || !heap().is_in_use(block_of(root))) return false;
+    }
+    return true;
 }
 
 Status ImageHeap::check() const noexcept {
     if (!has_sound_header()) return Status::corrupt_data;
     const MemoryBlock rest = heap_block();
     if (const Status status = TlsfHeap::check(rest); status != Status::ok) return status;
-    return heap().image_bytes() == rest.size ? Status::ok : Status::corrupt_data;
+    return heap().image_bytes() == rest.size && has_sound_roots() ? Status::ok : Status::corrupt_data;
 }
 
 }  // namespace ouro

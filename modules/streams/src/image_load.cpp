@@ -4,7 +4,6 @@
 #include <ouro/memory/collections/word_packing.hpp>
 #include <ouro/os/file_input.hpp>
 #include <ouro/streams/image_file.hpp>
-#include <ouro/streams/live_image.hpp>
 
 #include <algorithm>
 #include <array>
@@ -139,12 +138,16 @@ public:
     explicit ImageRestorer(StateRing& ring) noexcept
         : ring_(ring), header_(reinterpret_cast<const ImageHeader*>(ring.image().data)) {}
 
+    // Without it nothing else is asked.
+    [[nodiscard]] bool is_ready() const noexcept {
+        return detail::has_sound_parts(*header_, ring_.image().size);
+    }
     [[nodiscard]] std::uint64_t layout_hash() const noexcept { return header_->layout_hash; }
 
     // Whether the image has such a page, and the first one is its header.
     [[nodiscard]] bool accepts(ImagePage page) const noexcept {
         if (page.number == 0) return std::memcmp(page.bytes, header_, sizeof(ImageHeader)) == 0;
-        return std::ranges::any_of(parts(), [&](const ImageHeader::Part& part) {
+        return std::ranges::any_of(header_->used_parts(), [&](const ImageHeader::Part& part) {
             return page.number >= first_of(part) && page.number < end_of(part);
         });
     }
@@ -158,9 +161,6 @@ public:
     void finish() noexcept { clear_until(UINT32_MAX); }
 
 private:
-    [[nodiscard]] std::span<const ImageHeader::Part> parts() const noexcept {
-        return std::span(header_->parts).first(header_->part_count);
-    }
     static std::uint32_t first_of(const ImageHeader::Part& part) noexcept {
         return static_cast<std::uint32_t>(part.offset >> kStatePageShift);
     }
@@ -170,7 +170,7 @@ private:
 
     // The header's own page stays.
     void clear_until(std::uint32_t end) noexcept {
-        for (const ImageHeader::Part& part : parts()) {
+        for (const ImageHeader::Part& part : header_->used_parts()) {
             for (std::uint32_t page = std::max(next_, first_of(part)); page < std::min(end, end_of(part));
                  ++page)
                 write(page, kZeros.data());
@@ -242,6 +242,7 @@ Expected<ImageInfo> check_image_file(const char* path) noexcept {
 // tick that was committed before is gone back to.
 Expected<Tick> read_image(StateRing& ring, ImageSource source) noexcept {
     ImageRestorer restorer(ring);
+    if (!restorer.is_ready()) return Status::corrupt_data;
     const auto checked = for_each_page(source, [&](ImagePage page) noexcept {
         return restorer.accepts(page) ? Status::ok : Status::wrong_layout;
     });

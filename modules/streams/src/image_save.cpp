@@ -4,7 +4,6 @@
 #include <ouro/memory/collections/word_packing.hpp>
 #include <ouro/os/file_output.hpp>
 #include <ouro/streams/image_file.hpp>
-#include <ouro/streams/live_image.hpp>
 
 #include <algorithm>
 #include <array>
@@ -59,11 +58,10 @@ public:
         if (const Status status = tick.read(0, std::as_writable_bytes(std::span(&image, 1)));
             status != Status::ok)
             return status;
-        if (image.magic != ImageHeader::kMagic || image.part_count > image.parts.size())
-            return Status::corrupt_data;
+        if (!detail::has_sound_parts(image, LiveImage::kMaxBytes)) return Status::corrupt_data;
         write_header(image, tick.tick());
         write_page(0, tick.page(0));
-        for (const ImageHeader::Part& part : std::span(image.parts).first(image.part_count)) {
+        for (const ImageHeader::Part& part : image.used_parts()) {
             if (const Status status = write_part(tick, part); status != Status::ok) return status;
         }
         return finish();
@@ -144,6 +142,8 @@ Expected<ImageInfo> save_image(const TickView& tick, const char* path, ImageCode
     if (!file) return file.status();
     const auto info = write_image(tick, {.write = write_to_file, .context = &*file}, codec);
     if (!info) return info;
+    // Before it takes the name of a file that may be the only other one.
+    if (const auto flushed = file->flush(); !flushed) return flushed.status();
     if (const auto finished = file->finish(); !finished) return finished.status();
     return info;
 }

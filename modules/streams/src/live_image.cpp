@@ -1,5 +1,4 @@
 #include <ouro/base/align.hpp>
-#include <ouro/base/hash.hpp>
 #include <ouro/os/capabilities.hpp>
 #include <ouro/os/tracker_choice.hpp>
 #include <ouro/streams/live_image.hpp>
@@ -207,7 +206,7 @@ void LiveImage::write_header() noexcept {
         ImageHeader::Part& part = header.parts[header.part_count++];
         part = {.name = segment.name_text, .offset = segment.offset, .bytes = segment.bytes};
     }
-    header.layout_hash = hash_bytes(&header.parts, sizeof(header.parts), header.part_count);
+    header.layout_hash = header.hash_of_parts();
     std::memcpy(alias_.data, &header, sizeof(header));
 }
 

@@ -1,3 +1,5 @@
+#include "segments_test.hpp"
+
 #include <ouro/base/random.hpp>
 #include <ouro/streams/foreign_heap.hpp>
 
@@ -20,16 +22,9 @@ constexpr std::array kSegments = {
                    .tracking = Tracking::compare},
 };
 
-class ForeignHeapTest : public testing::Test {
+class ForeignHeapTest : public testing_support::SegmentsTest {
 protected:
-    void SetUp() override {
-        auto ring =
-            StateRing::create({.segments = kSegments, .history_ticks = 30, .history_bytes = 16 << 20});
-        ASSERT_TRUE(ring);
-        ring_ = *std::move(ring);
-    }
-
-    StateRing ring_;
+    ForeignHeapTest() : SegmentsTest(kSegments) {}
 };
 
 TEST_F(ForeignHeapTest, TheWrongSegmentIsRefused) {
@@ -60,6 +55,19 @@ TEST_F(ForeignHeapTest, AllocationsAreRolledBackToo) {
     EXPECT_EQ(heap->check(), Status::ok);
     heap->deallocate(*kept);
     EXPECT_EQ(heap->allocate_unsized(5000), other);
+}
+
+TEST_F(ForeignHeapTest, AtTickZeroThereIsNone) {
+    auto heap = ForeignHeap::create(ring_, "script");
+    ASSERT_TRUE(heap);
+    ASSERT_NE(heap->allocate_unsized(100), nullptr);
+    ASSERT_TRUE(ring_.commit());
+    ASSERT_TRUE(ring_.rollback(0));
+    EXPECT_EQ(heap->check(), Status::corrupt_data);
+    EXPECT_EQ(heap->allocate_unsized(100), nullptr);
+    EXPECT_EQ(heap->allocate_unsized(100, 256), nullptr);
+    EXPECT_EQ(heap->allocate(100).status(), Status::capacity_exhausted);
+    EXPECT_EQ(heap->stats().live_blocks, 0U);
 }
 
 TEST_F(ForeignHeapTest, WithoutSizesItIsAsMalloc) {

@@ -2,6 +2,7 @@
 #include <ouro/base/hash.hpp>
 #include <ouro/base/random.hpp>
 #include <ouro/streams/image_file.hpp>
+#include <ouro/streams/live_image.hpp>
 
 #include <algorithm>
 #include <array>
@@ -223,6 +224,31 @@ TEST_F(DamagedImage, AnotherLayoutIsRefused) {
     // A segment that is not saved does not count.
     const auto tick = load(ring_, saved(make_ring(std::span(kSegments).first(2))));
     EXPECT_TRUE(tick) << status_name(tick.status());
+}
+
+// What the first page says of the segments is only believed as long as it can be true.
+TEST_F(DamagedImage, AFirstPageThatWasWrittenOverIsNotFollowed) {
+    using Damage = void (*)(ImageHeader&);
+    const std::array<Damage, 6> damages = {
+        [](ImageHeader& header) { header.parts[0].offset += 100; },
+        [](ImageHeader& header) { header.parts[0].offset = std::uint64_t{1} << 40; },
+        [](ImageHeader& header) { header.parts[1].bytes = ~std::uint64_t{0}; },
+        [](ImageHeader& header) { header.parts[1].bytes -= kStatePageBytes; },
+        [](ImageHeader& header) { header.part_count = 1; },
+        [](ImageHeader& header) { header.part_count = UINT32_MAX; }};
+    for (const Damage damage : damages) {
+        StateRing ring = make_ring();
+        ASSERT_TRUE(ring.commit());
+        damage(*reinterpret_cast<ImageHeader*>(ring.image().data));
+        ASSERT_EQ(ring.mark(ring.image().data, sizeof(ImageHeader)), Status::ok);
+        EXPECT_EQ(load(ring, bytes_).status(), Status::corrupt_data);
+        const auto tick = ring.commit();
+        ASSERT_TRUE(tick);
+        const auto view = ring.view(*tick);
+        ASSERT_TRUE(view);
+        const ImageSink sink{.write = [](void*, std::span<const std::byte>) noexcept { return Status::ok; }};
+        EXPECT_EQ(write_image(*view, sink).status(), Status::corrupt_data);
+    }
 }
 
 // A source that gives way in the middle of the second reading, when some pages have been written already.

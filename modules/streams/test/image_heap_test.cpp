@@ -219,6 +219,75 @@ TEST_F(ImageHeapTest, DoesNotAttachToWhatIsNoHeap) {
     EXPECT_TRUE(ImageHeap::attach(ring(), "world"));
 }
 
+// A root is memory in use, and of nobody else: what says otherwise would be freed twice one day.
+TEST_F(ImageHeapTest, RootsThatCannotBeAreFound) {
+    const auto freed = heap().allocate(sizeof(Town));
+    const auto large = heap().allocate(40'000);
+    const auto last = heap().allocate(16);
+    ASSERT_TRUE(freed && large && last);
+    const auto town = heap().make_root<Town>("town");
+    const auto other = heap().make_root<Town>("other");
+    ASSERT_TRUE(town && other);
+    heap().deallocate(*freed);
+    heap().deallocate(*large);
+    ASSERT_EQ(heap().check(), Status::ok);
+    const Tick good = rig_.commit();
+    const auto segment = ring().segment_block("world");
+    ASSERT_TRUE(segment);
+    auto& root = reinterpret_cast<ImageHeapHeader*>(segment->data)->roots[0];
+    const std::array<std::pair<std::uint32_t, std::uint32_t>, 7> damages = {{
+        {town->offset() + 8, sizeof(Town)},                      // not where blocks begin
+        {other->offset(), sizeof(Town)},                         // another's
+        {town->offset(), other->offset() - town->offset() + 1},  // into another's
+        {heap().offset_of(freed->data), sizeof(Town)},           // kept for the next of its size
+        {heap().offset_of(large->data), 40'000},                 // free
+        {heap().offset_of(large->data) + 4096, 100},             // within what is free
+        {heap().offset_of(last->data) - 16, 32},                 // up to the end of it
+    }};
+    for (const auto& [offset, bytes] : damages) {
+        SCOPED_TRACE(std::to_string(offset) + ", " + std::to_string(bytes));
+        heap().edit(root.offset) = offset;
+        heap().edit(root.bytes) = bytes;
+        EXPECT_EQ(heap().check(), Status::corrupt_data);
+        ASSERT_TRUE(ring().rollback(good));
+    }
+    EXPECT_EQ(heap().check(), Status::ok);
+}
+
+struct alignas(64) AlignedTown {
+    Town town;
+    std::array<std::uint32_t, 8> rest;
+};
+
+TEST_F(ImageHeapTest, ARootIsNotOfATypeThatCannotStandThere) {
+    struct Plain {
+        std::array<std::uint32_t, 16> words;
+    };
+    ASSERT_TRUE(heap().allocate(16));
+    const auto plain = heap().make_root<Plain>("plain");
+    ASSERT_TRUE(plain);
+    ASSERT_NE(plain->offset() % alignof(AlignedTown), 0U) << "nothing was tested";
+    static_assert(sizeof(AlignedTown) == sizeof(Plain));
+    EXPECT_EQ(heap().root<AlignedTown>("plain").status(), Status::bad_argument);
+    EXPECT_TRUE(heap().root<Plain>("plain"));
+}
+
+// As after going back to a tick before it was made.
+TEST_F(ImageHeapTest, WithoutItsBytesItAnswersWithAStatus) {
+    ASSERT_TRUE(heap().make_root<Town>("town"));
+    rig_.commit();
+    ASSERT_TRUE(ring().rollback(0));
+    EXPECT_EQ(heap().check(), Status::corrupt_data);
+    EXPECT_EQ(heap().root<Town>("town").status(), Status::not_found);
+    EXPECT_EQ(heap().allocate(100).status(), Status::capacity_exhausted);
+    EXPECT_EQ(heap().allocate(100, 256).status(), Status::capacity_exhausted);
+    EXPECT_EQ(heap().make_root<Town>("town").status(), Status::capacity_exhausted);
+    EXPECT_EQ(ImageHeap::attach(ring(), "world").status(), Status::corrupt_data);
+    ASSERT_TRUE(ImageHeap::create(ring(), "world"));
+    EXPECT_TRUE(heap().make_root<Town>("town")) << "the handle is good again";
+    rig_.commit();
+}
+
 TEST(ImageHeapTracked, WorksWhereWritesAreFoundOtherwise) {
     SimRig rig(std::uint64_t{1} << 20, Tracking::automatic);
     ASSERT_TRUE(rig.is_ready());

@@ -1,3 +1,5 @@
+#include "segments_test.hpp"
+
 #include <ouro/base/random.hpp>
 #include <ouro/streams/sync_test.hpp>
 
@@ -21,21 +23,15 @@ constexpr std::array kSegments = {
                    .tracking = Tracking::compare},
 };
 
-class OutsideMemoryTest : public testing::Test {
+class OutsideMemoryTest : public testing_support::SegmentsTest {
 protected:
-    void SetUp() override {
-        auto ring =
-            StateRing::create({.segments = kSegments, .history_ticks = 30, .history_bytes = 16 << 20});
-        ASSERT_TRUE(ring);
-        ring_ = *std::move(ring);
-    }
+    OutsideMemoryTest() : SegmentsTest(kSegments) {}
+
     void commit() { ASSERT_TRUE(ring_.commit()); }
 
     static MemoryBlock block_of(auto& object) {
         return {reinterpret_cast<std::byte*>(&object), sizeof(object)};
     }
-
-    StateRing ring_;
 };
 
 TEST_F(OutsideMemoryTest, IsKeptAndComesBack) {

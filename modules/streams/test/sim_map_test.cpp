@@ -12,9 +12,6 @@
 namespace ouro {
 namespace {
 
-using testing_support::SimCampaign;
-using testing_support::SimRig;
-
 struct Cell {
     std::int32_t x;
     std::int32_t y;
@@ -29,17 +26,8 @@ struct World {
     SimSet<std::uint32_t> seen;
 };
 
-class SimMapTest : public testing::Test {
+class SimMapTest : public testing_support::SimRigTest<World> {
 protected:
-    void SetUp() override {
-        ASSERT_TRUE(rig_.is_ready());
-        const auto world = heap().make_root<World>("world");
-        ASSERT_TRUE(world);
-        world_ = *world;
-    }
-
-    ImageHeap& heap() { return rig_.heap(); }
-    const World& world() { return heap().get(world_); }
     auto counts() { return heap().bind(world().counts); }
     std::vector<std::uint64_t> keys() {
         std::vector<std::uint64_t> all;
@@ -47,9 +35,6 @@ protected:
             all.push_back(key);
         return all;
     }
-
-    SimRig rig_;
-    OffsetPtr<World> world_;
 };
 
 using Keys = std::vector<std::uint64_t>;
@@ -257,6 +242,59 @@ TEST_F(SimMapTest, KnowsWhenItsBytesMakeNoSense) {
     EXPECT_EQ(world().counts.check(heap().base()), Status::ok);
 }
 
+TEST_F(SimMapTest, AHeaderThatMakesNoSenseIsNotFollowedIntoThePast) {
+    auto map = counts();
+    for (std::uint64_t key = 0; key < 40; ++key)
+        ASSERT_EQ(map.set(key, 1), Status::ok);
+    const auto view = rig_.ring().view(rig_.commit());
+    ASSERT_TRUE(view);
+    const PastReader past(*view);
+    const auto header = std::bit_cast<std::array<std::uint32_t, 4>>(world().counts);
+    const auto ignore = [](const auto&) {};
+    // Nowhere, more than ever were added, more than fit, and slots that are no power of two.
+    for (const auto& [word, value] :
+         {std::pair{0U, 0U}, {1U, 41U}, {2U, 49U}, {2U, UINT32_MAX}, {3U, 0U}, {3U, 63U}, {3U, 1U << 30}}) {
+        SCOPED_TRACE(word);
+        auto bad = header;
+        bad[word] = value;
+        const auto damaged = std::bit_cast<SimMap<std::uint64_t, std::uint32_t>>(bad);
+        EXPECT_EQ(damaged.visit(past, ignore), Status::out_of_range) << value;
+        EXPECT_EQ(damaged.find(past, 1).status(), Status::out_of_range) << value;
+    }
+    EXPECT_EQ(world().counts.visit(past, ignore), Status::ok);
+}
+
+struct alignas(64) Line {
+    std::array<std::uint64_t, 8> words;
+};
+struct Lines {
+    SimMap<std::uint64_t, Line> lines;
+};
+
+// Entries of a larger alignment than the heap's unit.
+TEST_F(SimMapTest, ATableInAPlaceThatIsNoneForItsEntriesIsRefused) {
+    const auto root = heap().make_root<Lines>("lines");
+    ASSERT_TRUE(root);
+    auto lines = heap().bind(heap().get(*root).lines);
+    for (std::uint64_t key = 0; key < 5; ++key)
+        ASSERT_EQ(lines.set(key, Line{}), Status::ok);
+    using Table = SimMap<std::uint64_t, Line>;
+    const auto header = std::bit_cast<std::array<std::uint32_t, 4>>(heap().get(*root).lines);
+    // The same bytes in another place.
+    const auto bytes = static_cast<std::size_t>(detail::SimTableLayout<Table::Entry>::bytes_of(header[3]));
+    const auto copy = heap().allocate(bytes + 64, 64);
+    ASSERT_TRUE(copy);
+    heap().mark(copy->data, copy->size);
+    for (const std::uint32_t skipped : {0U, 16U, 32U}) {
+        std::memcpy(copy->data + skipped, heap().base().start() + header[0], bytes);
+        auto moved = header;
+        moved[0] = heap().offset_of(copy->data) + skipped;
+        EXPECT_EQ(std::bit_cast<Table>(moved).check(heap().base()),
+                  skipped == 0 ? Status::ok : Status::corrupt_data)
+            << skipped;
+    }
+}
+
 // The order of adding, as a vector; small enough to be searched.
 class MapSubject {
 public:
@@ -325,14 +363,7 @@ private:
 };
 
 TEST(SimMapModel, IsAsTheStandardOneAtEveryTick) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig(std::uint64_t{256} << 10);
-        ASSERT_TRUE(rig.is_ready());
-        MapSubject subject(rig.heap());
-        SimCampaign<MapSubject>(rig, subject, seed).run(12'000);
-        if (HasFailure()) return;
-    }
+    testing_support::run_campaigns<MapSubject>();
 }
 
 }  // namespace

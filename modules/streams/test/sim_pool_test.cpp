@@ -12,9 +12,6 @@
 namespace ouro {
 namespace {
 
-using testing_support::SimCampaign;
-using testing_support::SimRig;
-
 struct Creature {
     std::uint64_t id;
     SimHandle<Creature> prey;
@@ -28,24 +25,13 @@ struct World {
 
 using Name = SimHandle<Creature>;
 
-class SimPoolTest : public testing::Test {
+class SimPoolTest : public testing_support::SimRigTest<World> {
 protected:
-    void SetUp() override {
-        ASSERT_TRUE(rig_.is_ready());
-        const auto world = heap().make_root<World>("world");
-        ASSERT_TRUE(world);
-        world_ = *world;
-    }
-
-    ImageHeap& heap() { return rig_.heap(); }
-    const SimPool<Creature>& stored() { return heap().get(world_).creatures; }
+    const SimPool<Creature>& stored() { return world().creatures; }
     SimPoolRef<Creature> pool() { return heap().bind(stored()); }
     Name make(std::uint64_t id) {
         return pool().create({.id = id, .prey = {}, .health = 1, .unused = 0}).value_or(Name());
     }
-
-    SimRig rig_;
-    OffsetPtr<World> world_;
 };
 
 TEST_F(SimPoolTest, NamesItsObjects) {
@@ -174,6 +160,31 @@ TEST_F(SimPoolTest, KnowsWhenItsHeaderMakesNoSense) {
     EXPECT_EQ(stored().check(heap().base()), Status::ok);
 }
 
+// As of a past tick whose bytes came from a file: whatever they are, nothing outside is read.
+TEST_F(SimPoolTest, AHeaderThatMakesNoSenseIsNotFollowedIntoThePast) {
+    for (std::uint64_t id = 0; id < 40; ++id)
+        make(id);
+    const Tick tick = rig_.commit();
+    const auto view = rig_.ring().view(tick);
+    ASSERT_TRUE(view);
+    const PastReader past(*view);
+    const auto good = std::bit_cast<std::array<std::uint32_t, 28>>(stored());
+    constexpr std::size_t kNextPlace = 1;
+    constexpr std::uint32_t kChunk = std::uint32_t{1} << 27;
+    const auto ignore = [](Name, const Creature&) {};
+    for (const std::uint32_t next :
+         {UINT32_MAX, 23 * kChunk, 24 * kChunk, 31 * kChunk + 1, 3 * kChunk, 17U}) {
+        SCOPED_TRACE(next);
+        auto bad = good;
+        bad[kNextPlace] = next;
+        const auto pool = std::bit_cast<SimPool<Creature>>(bad);
+        EXPECT_EQ(pool.visit(past, ignore), Status::out_of_range);
+        for (const std::uint32_t place : {16U, 2 * kChunk, 23 * kChunk, 30 * kChunk, 31 * kChunk})
+            EXPECT_FALSE(pool.find(past, Name(place, 1)));
+    }
+    EXPECT_EQ(stored().visit(past, ignore), Status::ok);
+}
+
 class PoolSubject {
 public:
     struct Model {
@@ -251,14 +262,7 @@ private:
 };
 
 TEST(SimPoolModel, IsAsTheStandardOneAtEveryTick) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig(std::uint64_t{256} << 10);
-        ASSERT_TRUE(rig.is_ready());
-        PoolSubject subject(rig.heap());
-        SimCampaign<PoolSubject>(rig, subject, seed).run(12'000);
-        if (HasFailure()) return;
-    }
+    testing_support::run_campaigns<PoolSubject>();
 }
 
 }  // namespace

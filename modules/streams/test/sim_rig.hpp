@@ -58,6 +58,24 @@ private:
     std::vector<ImageHeap> heaps_;
 };
 
+// Tests of a type that lies in a root of a rig's heap, of the name "world".
+template <class Root>
+class SimRigTest : public testing::Test {
+protected:
+    void SetUp() override {
+        ASSERT_TRUE(rig_.is_ready());
+        const auto made = heap().template make_root<Root>("world");
+        ASSERT_TRUE(made);
+        root_ = *made;
+    }
+
+    ImageHeap& heap() { return rig_.heap(); }
+    const Root& world() { return heap().get(root_); }
+
+    SimRig rig_;
+    OffsetPtr<Root> root_;
+};
+
 // Does the same to a simulation type and to a model of the standard library, with commits, rollbacks and
 // branches in between. A subject has
 //     Model                                  what can be copied
@@ -144,5 +162,18 @@ private:
     std::uint64_t steps_ = 0;
     std::map<Tick, Kept> kept_;
 };
+
+// With subjects that are made for a heap.
+template <class Subject>
+void run_campaigns() {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        SimRig rig(std::uint64_t{256} << 10);
+        ASSERT_TRUE(rig.is_ready());
+        Subject subject(rig.heap());
+        SimCampaign<Subject>(rig, subject, seed).run(12'000);
+        if (testing::Test::HasFailure()) return;
+    }
+}
 
 }  // namespace ouro::testing_support

@@ -12,9 +12,6 @@
 namespace ouro {
 namespace {
 
-using testing_support::SimCampaign;
-using testing_support::SimRig;
-
 struct Item {
     std::uint32_t kind;
     float weight;
@@ -34,18 +31,10 @@ struct Branch {
     std::uint32_t leaves;
 };
 
-class SimVecTest : public testing::Test {
+class SimVecTest : public testing_support::SimRigTest<Chest> {
 protected:
-    void SetUp() override {
-        ASSERT_TRUE(rig_.is_ready());
-        const auto chest = heap().make_root<Chest>("chest");
-        ASSERT_TRUE(chest);
-        chest_ = *chest;
-    }
-
-    ImageHeap& heap() { return rig_.heap(); }
-    SimVecRef<Item> items() { return heap().bind(heap().get(chest_).items); }
-    SimStringRef label() { return heap().bind(heap().get(chest_).label); }
+    SimVecRef<Item> items() { return heap().bind(world().items); }
+    SimStringRef label() { return heap().bind(world().label); }
     static Item item(std::uint32_t kind) { return {kind, 0.5F, kind * 7ULL}; }
     std::vector<std::uint32_t> kinds() {
         std::vector<std::uint32_t> all;
@@ -53,9 +42,6 @@ protected:
             all.push_back(each.kind);
         return all;
     }
-
-    SimRig rig_;
-    OffsetPtr<Chest> chest_;
 };
 
 using Kinds = std::vector<std::uint32_t>;
@@ -68,7 +54,7 @@ TEST_F(SimVecTest, StartsEmptyAndGrows) {
         ASSERT_EQ(vec.push_back(item(i)), Status::ok);
     EXPECT_EQ(vec.size(), 1000U);
     EXPECT_EQ(vec[999], item(999));
-    EXPECT_EQ(heap().get(chest_).items.check(heap().base()), Status::ok);
+    EXPECT_EQ(world().items.check(heap().base()), Status::ok);
     rig_.commit();
     vec.release();
     EXPECT_EQ(vec.capacity(), 0U);
@@ -159,7 +145,7 @@ TEST_F(SimVecTest, IsReadInThePast) {
     const auto view = rig_.ring().view(tick);
     ASSERT_TRUE(view);
     const PastReader past(*view);
-    const auto chest = past.root<Chest>(heap(), "chest");
+    const auto chest = past.root<Chest>(heap(), "world");
     ASSERT_TRUE(chest);
     ASSERT_EQ(chest->items.size(), 2000U);
     std::vector<Item> all(2000);
@@ -191,7 +177,7 @@ TEST_F(SimVecTest, MayHoldArraysOfItself) {
 
 TEST_F(SimVecTest, KnowsWhenItsHeaderMakesNoSense) {
     ASSERT_EQ(items().push_back(item(1)), Status::ok);
-    SimVec<Item>& stored = heap().edit(heap().get(chest_).items);
+    SimVec<Item>& stored = heap().edit(world().items);
     const std::array<std::uint32_t, 3> good = std::bit_cast<std::array<std::uint32_t, 3>>(stored);
     for (const auto& [word, value] : {std::pair<std::size_t, std::uint32_t>{0, 0},
                                       {0, 0xffff'fff0},
@@ -326,14 +312,7 @@ private:
 };
 
 TEST(SimVecModel, IsAsTheStandardOneAtEveryTick) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        SimRig rig(std::uint64_t{256} << 10);
-        ASSERT_TRUE(rig.is_ready());
-        VecSubject subject(rig.heap());
-        SimCampaign<VecSubject>(rig, subject, seed).run(12'000);
-        if (HasFailure()) return;
-    }
+    testing_support::run_campaigns<VecSubject>();
 }
 
 }  // namespace

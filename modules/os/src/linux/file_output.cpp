@@ -115,6 +115,17 @@ Expected<void> FileOutput::write(std::span<const std::byte> bytes) noexcept {
     return {};
 }
 
+Expected<void> FileOutput::flush() noexcept {
+    for (;;) {
+        const int outcome = attempt(OsCall::sync_file, [&] { return ::fdatasync(descriptor_); });
+        // There is nothing behind some files that could be waited for.
+        if (outcome == 0 || errno == EINVAL) return {};
+        if (errno == EINTR) continue;
+        has_failed_ = true;
+        return Status::io_error;
+    }
+}
+
 Expected<void> FileOutput::finish() noexcept {
     const FileDescriptor closes_at_end(std::exchange(descriptor_, -1));
     Status status = has_failed_ ? Status::io_error : Status::ok;

@@ -13,6 +13,10 @@ Expected<void> FileOutput::write(std::span<const std::byte>) noexcept {
     return Status::not_supported;
 }
 
+Expected<void> FileOutput::flush() noexcept {
+    return Status::not_supported;
+}
+
 Expected<void> FileOutput::finish() noexcept {
     return Status::not_supported;
 }

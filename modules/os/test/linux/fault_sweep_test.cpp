@@ -186,6 +186,7 @@ Status write_a_file() {
     if (!file) return file.status();
     const std::array<std::byte, 8> bytes{};
     if (const auto written = file->write(bytes); !written) return written.status();
+    if (const auto flushed = file->flush(); !flushed) return flushed.status();
     const Status finished = file->finish().status();
     std::remove(path.c_str());
     return finished;

@@ -54,6 +54,7 @@ TEST_F(FileOutputTest, AppearsWholeOrNotAtAll) {
     EXPECT_EQ(write(*file, "who"), Status::ok);
     EXPECT_EQ(write(*file, ""), Status::ok);
     EXPECT_EQ(write(*file, "le"), Status::ok);
+    EXPECT_TRUE(file->flush());
     EXPECT_TRUE(file->finish());
     EXPECT_EQ(content(path("a")), "whole");
     EXPECT_EQ(files(), 1);

@@ -1,7 +1,9 @@
 // Saved images as files: seen only whole, and what had the name before stays when saving fails.
+#include <ouro/os/fault_injection.hpp>
 #include <ouro/os/process_memory.hpp>
 #include <ouro/streams/image_file.hpp>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -82,6 +84,55 @@ TEST_F(ImageDisk, WhatIsNotThereIsSaidSo) {
     const std::string nowhere = (folder_ / "no" / "folder").string();
     EXPECT_EQ(save_image(*ring_.view(put(1)), nowhere.c_str()).status(), Status::not_found);
 }
+
+#if defined(OURO_FAULT_INJECTION)
+// Each use of the call fails in turn, until there is none left. Returns how many there were.
+template <class Operation>
+std::uint64_t fail_each_use(os::OsCall call, Operation&& operation) {
+    namespace inject = os::fault_injection;
+    for (std::uint64_t nth = 1;; ++nth) {
+        inject::fail_nth(call, nth, EIO);
+        const Status status = operation();
+        const bool has_fired = inject::has_fired();
+        inject::clear();
+        EXPECT_EQ(status, has_fired ? Status::io_error : Status::ok) << inject::name_of(call) << ' ' << nth;
+        if (!has_fired || testing::Test::HasFailure()) return nth - 1;
+    }
+}
+
+TEST_F(ImageDisk, WhenSavingFailsTheOlderFileStays) {
+    using enum os::OsCall;
+    ASSERT_TRUE(save_image(*ring_.view(put(1)), path_.c_str(), ImageCodec::raw));
+    const auto older = std::filesystem::file_size(path_);
+    const auto view = ring_.view(put(2));
+    ASSERT_TRUE(view);
+    for (const os::OsCall call : {create_file, write_file, sync_file, rename_file}) {
+        const std::uint64_t uses = fail_each_use(call, [&] {
+            const Status status = save_image(*view, path_.c_str()).status();
+            EXPECT_TRUE(status == Status::ok || std::filesystem::file_size(path_) == older);
+            EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+            return status;
+        });
+        EXPECT_GT(uses, 0U) << os::fault_injection::name_of(call);
+        ASSERT_TRUE(save_image(*ring_.view(1), path_.c_str(), ImageCodec::raw));
+    }
+}
+
+TEST_F(ImageDisk, WhenReadingFailsNothingChanges) {
+    using enum os::OsCall;
+    ASSERT_TRUE(save_image(*ring_.view(put(1)), path_.c_str(), ImageCodec::raw));
+    for (const os::OsCall call : {open_file, read_file}) {
+        put(2);
+        const std::uint64_t uses = fail_each_use(call, [&] {
+            const Status status = load_image(ring_, path_.c_str()).status();
+            EXPECT_EQ(value(), std::byte{status == Status::ok ? std::uint8_t{1} : std::uint8_t{2}});
+            return status;
+        });
+        EXPECT_GT(uses, 0U) << os::fault_injection::name_of(call);
+        EXPECT_EQ(ring_.check(), Status::ok);
+    }
+}
+#endif
 
 }  // namespace
 }  // namespace ouro

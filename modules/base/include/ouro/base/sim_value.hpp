@@ -26,7 +26,8 @@ enum class SimValueFault : std::uint8_t {
     not_assignable,
     // long, wchar_t, long double and others whose width is not the same everywhere.
     platform_width,
-    // Bytes that belong to no field, or bits that do: nobody would write the former alike.
+    // Bytes that belong to no field, which nobody would write alike; and bit-fields, between which there may
+    // be bits of that kind.
     padding,
     // What is in it depends on what nobody can see.
     union_of_types,
@@ -94,8 +95,12 @@ consteval SimValueFault fault_of_aggregate() {
         return SimValueFault::hidden_fields;
     } else {
         using Fields = FieldsOf<T>;
-        if constexpr (fault_among(Fields{}) != SimValueFault::none) return fault_among(Fields{});
-        return bytes_of_fields(Fields{}) == sizeof(T) ? SimValueFault::none : SimValueFault::padding;
+        if constexpr (std::is_void_v<Fields>)
+            return SimValueFault::padding;
+        else if constexpr (fault_among(Fields{}) != SimValueFault::none)
+            return fault_among(Fields{});
+        else
+            return bytes_of_fields(Fields{}) == sizeof(T) ? SimValueFault::none : SimValueFault::padding;
     }
 }
 

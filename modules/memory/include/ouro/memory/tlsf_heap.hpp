@@ -134,6 +134,10 @@ public:
     }
     [[nodiscard]] Stats stats() const noexcept;
 
+    // Whether the bytes are of blocks in use, every one. Takes time as the free blocks are many. Requires:
+    // check() is ok.
+    [[nodiscard]] bool is_in_use(MemoryBlock block) const noexcept;
+
     // Walks every list, every free block and every bit: ok, or corrupt_data. The other form trusts nothing in
     // the image, not even its size, and reads only inside the given memory.
     [[nodiscard]] Status check() const noexcept { return check({base(), usable_bytes()}); }
@@ -232,14 +236,11 @@ private:
     template <WriteBarrier Barrier>
     void release_record(Barrier barrier, std::uint32_t record) noexcept;
     [[nodiscard]] bool is_tabled(std::uint32_t record) const noexcept { return record < first_unit_; }
+    // The tag of a chunk leads to the record of a block that begins or ends there, or the unit itself does.
     template <WriteBarrier Barrier>
-    void tag_first(Barrier barrier, std::uint32_t unit, std::uint32_t record) noexcept;
+    void set_tag(Barrier barrier, std::uint16_t& tag, std::uint32_t unit, std::uint32_t record) noexcept;
     template <WriteBarrier Barrier>
-    void tag_last(Barrier barrier, std::uint32_t unit, std::uint32_t record) noexcept;
-    template <WriteBarrier Barrier>
-    void untag_first(Barrier barrier, std::uint32_t unit, std::uint32_t record) noexcept;
-    template <WriteBarrier Barrier>
-    void untag_last(Barrier barrier, std::uint32_t unit, std::uint32_t record) noexcept;
+    void clear_tag(Barrier barrier, std::uint16_t& tag, std::uint32_t record) noexcept;
 
     // Whole free blocks: new ones, and ones that are no more.
     template <WriteBarrier Barrier>

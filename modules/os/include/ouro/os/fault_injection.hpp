@@ -47,6 +47,7 @@ enum class OsCall : unsigned char {
     process_barrier,
     create_file,
     write_file,
+    sync_file,
     rename_file,
     read_process,
     query_file,

@@ -26,6 +26,11 @@ public:
     // Fails with io_error, when the disk is full too. Then the file cannot be finished any more.
     Expected<void> write(std::span<const std::byte> bytes) noexcept;
 
+    // What was written is on the disk then, and not only on its way there: a machine that stops leaves the
+    // file that had the name before, or all of this one. Takes as long as the disk does. Fails with io_error;
+    // then the file cannot be finished any more.
+    Expected<void> flush() noexcept;
+
     // The file takes its name, in place of one that had it. Fails with io_error, permission_denied,
     // not_found, bad_argument or os_error. Once: no write and no finish after it.
     Expected<void> finish() noexcept;

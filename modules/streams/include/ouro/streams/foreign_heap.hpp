@@ -27,7 +27,8 @@ class ForeignHeap final : public MemoryResource {
 public:
     // Makes an empty heap. Fails with not_found (no such segment), bad_argument (it is portable, or its
     // writers must declare what they write), busy (a tick was committed already: going back before the heap
-    // would leave it without memory) and out_of_range (too small).
+    // would leave it without memory) and out_of_range (too small). Tick 0 is from before it: who goes back
+    // there has a heap that refuses all, and nothing in it.
     [[nodiscard]] static Expected<ForeignHeap> create(StateRing& ring, std::string_view segment) noexcept;
 
     [[nodiscard]] Expected<MemoryBlock> allocate(

@@ -51,15 +51,15 @@ struct ImageSource {
     void* context = nullptr;
 };
 
-// Bytes in memory, which the span outlives.
+// Bytes in memory. The span itself is referred to, and lives as long as the source does.
 [[nodiscard]] ImageSource image_source(const std::span<const std::byte>& bytes) noexcept;
 
 // Saves the tick that is viewed, from any thread, while the simulation goes on. Fails with bad_argument (an
-// unknown codec) and as the sink does.
+// unknown codec), corrupt_data (the image's first page was written over) and as the sink does.
 Expected<ImageInfo> write_image(const TickView& tick, ImageSink sink,
                                 ImageCodec codec = ImageCodec::words) noexcept;
-// The same as a file that others see only whole: what had the name before stays until all is written. Fails
-// as os::FileOutput does.
+// The same as a file that others see only whole: what had the name before stays until all is on the disk, so
+// that a machine that stops meanwhile has one of the two. Waits for the disk. Fails as os::FileOutput does.
 Expected<ImageInfo> save_image(const TickView& tick, const char* path,
                                ImageCodec codec = ImageCodec::words) noexcept;
 
@@ -71,8 +71,9 @@ Expected<ImageInfo> save_image(const TickView& tick, const char* path,
 
 // The portable segments become what was saved, the others stay. What the image is now is committed first, so
 // that it can be gone back to, and what was loaded is committed as the next tick, which is returned. Fails as
-// check_image does, with wrong_layout (the segments are not those of this image) and as commit() and
-// rollback() do: then the image is as it was. As for commit(), nobody writes meanwhile.
+// check_image does, with wrong_layout (the segments are not those of this image), corrupt_data (this image's
+// first page was written over) and as commit() and rollback() do: then the image is as it was. As for
+// commit(), nobody writes meanwhile.
 Expected<Tick> read_image(StateRing& ring, ImageSource source) noexcept;
 Expected<Tick> load_image(StateRing& ring, const char* path) noexcept;
 

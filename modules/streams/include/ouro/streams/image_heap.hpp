@@ -76,8 +76,8 @@ public:
     // Fails with not_found and corrupt_data.
     [[nodiscard]] static Expected<ImageHeap> attach(const StateRing& ring, std::string_view segment) noexcept;
 
-    // Memory of zeros. Fails with zero_size, bad_alignment (beyond kMaxAlignment too), and
-    // capacity_exhausted.
+    // Memory of zeros. Fails with zero_size, bad_alignment (beyond kMaxAlignment too), size_overflow (more
+    // than any heap has) and capacity_exhausted.
     [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment = kUnit) noexcept;
     // Requires: a block of this heap with a size from what was asked to what was given, or null.
     void deallocate(MemoryBlock block) noexcept;
@@ -139,10 +139,10 @@ public:
         if (!offset) return offset.status();
         return OffsetPtr<T>::from_offset(*offset);
     }
-    // Fails with not_found, and bad_argument when it is of another size.
+    // Fails with not_found, and bad_argument when it is of another size or stands where no T can.
     template <class T>
     [[nodiscard]] Expected<OffsetPtr<T>> root(std::string_view name) const noexcept {
-        const auto offset = root_bytes(name, sizeof(T));
+        const auto offset = root_bytes(name, sizeof(T), alignof(T));
         if (!offset) return offset.status();
         return OffsetPtr<T>::from_offset(*offset);
     }
@@ -159,6 +159,8 @@ public:
             reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_.start());
         return offset < base_.size() && bytes <= base_.size() - offset;
     }
+    // Whether a block of this heap can be there: for numbers that came from a file. Not whether it is in use.
+    [[nodiscard]] bool can_have(std::uint32_t offset, std::uint64_t bytes) const noexcept;
     // Requires: the bytes are in the image (debug assert).
     void mark(const void* address, std::size_t bytes) noexcept {
         [[maybe_unused]] const Status status = marks_.mark(address, bytes);
@@ -185,8 +187,13 @@ private:
     [[nodiscard]] ImageHeapHeader::Root* find_root(std::string_view name) const noexcept;
     [[nodiscard]] Expected<std::uint32_t> make_root_bytes(std::string_view name, std::size_t bytes,
                                                           std::size_t alignment) noexcept;
-    [[nodiscard]] Expected<std::uint32_t> root_bytes(std::string_view name, std::size_t bytes) const noexcept;
+    [[nodiscard]] Expected<std::uint32_t> root_bytes(std::string_view name, std::size_t bytes,
+                                                     std::size_t alignment) const noexcept;
+    [[nodiscard]] MemoryBlock block_of(const ImageHeapHeader::Root& root) const noexcept {
+        return {base_.start() + root.offset, root.bytes};
+    }
     [[nodiscard]] bool has_sound_header() const noexcept;
+    [[nodiscard]] bool has_sound_roots() const noexcept;
 
     OffsetBase base_;
     MemoryBlock segment_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/expected.hpp>
+#include <ouro/base/hash.hpp>
 #include <ouro/base/memory_block.hpp>
 #include <ouro/base/offset_ptr.hpp>
 #include <ouro/memory/block_registry.hpp>
@@ -38,6 +39,14 @@ struct ImageHeader {
     std::uint32_t part_count;
     std::uint32_t unused;
     std::array<Part, kMaxSegments> parts;
+
+    // Requires: part_count is not damaged.
+    [[nodiscard]] std::span<const Part> used_parts() const noexcept {
+        return std::span(parts).first(part_count);
+    }
+    [[nodiscard]] std::uint64_t hash_of_parts() const noexcept {
+        return hash_bytes(&parts, sizeof(parts), part_count);
+    }
 };
 static_assert(sizeof(ImageHeader) <= kStatePageBytes &&
               std::has_unique_object_representations_v<ImageHeader>);

@@ -103,7 +103,8 @@ public:
     // Whether it was there. The others stay where they are: safe while iterating.
     bool erase(const Key& key) noexcept { return table_.erase(key); }
 
-    // Room for so many without another allocation.
+    // Room for so many without another allocation, as long as none is removed: what is gone takes room until
+    // the next rebuild.
     Status reserve(std::uint32_t entries) noexcept { return table_.reserve(entries); }
     // Keeps the memory.
     void clear() noexcept { table_.clear(); }

@@ -27,8 +27,9 @@ using SimHandle = Handle<SimPool<T>>;
 
 // Objects named by handles, in an ImageHeap. They do not move: the pool grows by chunks, each as large as all
 // before it. A handle kept too long is noticed, over rollbacks too, as the generations are part of the image.
-// Freed places are used again, the last one first. All zero is an empty pool; release() before what holds it
-// goes.
+// One that was kept outside of the image is of the future that it was made in: once that was rolled back, it
+// names nothing, and then what is created in its stead, as the same calls give the same handles. Freed places
+// are used again, the last one first. All zero is an empty pool; release() before what holds it goes.
 //
 //     struct World { SimPool<Creature> creatures; };
 //     auto creatures = heap.bind(world.creatures);
@@ -49,6 +50,7 @@ public:
     // In a past tick, of which this header is too. Fails with stale_handle; out_of_range for bytes that are
     // no pool.
     [[nodiscard]] Expected<T> find(const PastReader& past, Name handle) const noexcept {
+        if (!has_sound_places()) return Status::out_of_range;
         const auto place = static_cast<std::uint32_t>(handle.index());
         if (!was_used(place)) return Status::stale_handle;
         const auto slot = past.load<Slot>(offset_of(place));
@@ -59,6 +61,7 @@ public:
     // Calls with each handle and object of a past tick, in the order of places.
     template <class Visit>
     Status visit(const PastReader& past, Visit&& visit_object) const noexcept {
+        if (!has_sound_places()) return Status::out_of_range;
         for (std::uint32_t place = 0; place != next_; place = behind(place)) {
             const auto slot = past.load<Slot>(offset_of(place));
             if (!slot) return slot.status();
@@ -67,8 +70,15 @@ public:
         return Status::ok;
     }
 
-    // Walks all of it: ok, or corrupt_data.
+    // Walks all of it, as it must be to be read: ok, or corrupt_data.
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept;
+    // And whether it can be memory of the heap, which is asked before the pool is changed.
+    [[nodiscard]] Status check(const ImageHeap& heap) const noexcept {
+        if (const Status status = check(heap.base()); status != Status::ok) return status;
+        for (std::uint32_t chunk = 0; chunk < chunk_count_; ++chunk)
+            if (!heap.can_have(chunks_[chunk], chunk_bytes(chunk))) return Status::corrupt_data;
+        return Status::ok;
+    }
 
 private:
     friend class SimPoolRef<T>;
@@ -114,6 +124,12 @@ private:
     [[nodiscard]] std::uint32_t used() const noexcept {
         return places_before(chunk_of(next_)) + within_of(next_);
     }
+    // Whether going from place to place stays within the chunks, and comes to an end.
+    [[nodiscard]] bool has_sound_places() const noexcept {
+        const std::uint32_t chunk = chunk_of(next_);
+        if (chunk_count_ > kMaxChunks || chunk > chunk_count_) return false;
+        return chunk == chunk_count_ ? within_of(next_) == 0 : within_of(next_) < chunk_size(chunk);
+    }
     // Where it is in the image. Requires: the place was used.
     [[nodiscard]] std::uint64_t offset_of(std::uint32_t place) const noexcept {
         return chunks_[chunk_of(place)] + std::uint64_t{within_of(place)} * sizeof(Slot);
@@ -137,10 +153,7 @@ static_assert(std::is_standard_layout_v<SimPool<int>> && SimKey<SimPool<int>>);
 
 template <class T>
 Status SimPool<T>::check(ConstOffsetBase base) const noexcept {
-    if (chunk_count_ > kMaxChunks || chunk_of(next_) > chunk_count_ || era_ % 2 != 0 ||
-        within_of(next_) >= chunk_size(chunk_of(next_)) ||
-        (chunk_of(next_) == chunk_count_ && within_of(next_) != 0))
-        return Status::corrupt_data;
+    if (!has_sound_places() || era_ % 2 != 0) return Status::corrupt_data;
     for (std::uint32_t chunk = 0; chunk < kMaxChunks; ++chunk) {
         const std::uint32_t offset = chunks_[chunk];
         if ((offset != 0) != (chunk < chunk_count_)) return Status::corrupt_data;

@@ -31,8 +31,9 @@ public:
         if (status != Status::ok) return status;
         return std::string_view(out.data(), size());
     }
-    // ok, or corrupt_data.
+    // ok, or corrupt_data; as SimVec does.
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept { return characters_.check(base); }
+    [[nodiscard]] Status check(const ImageHeap& heap) const noexcept { return characters_.check(heap); }
 
 private:
     friend class SimStringRef;

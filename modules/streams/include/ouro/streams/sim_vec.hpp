@@ -55,12 +55,19 @@ public:
         return past.load(items_, first, out);
     }
 
-    // Whether the elements can be where the header says: ok, or corrupt_data.
+    // Whether the elements can be where the header says, and be read there: ok, or corrupt_data.
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept {
         if (size_ > capacity_ || (capacity_ == 0) != items_.is_null()) return Status::corrupt_data;
         const std::uint64_t bytes = std::uint64_t{capacity_} * sizeof(T);
         const bool fits = items_.offset() <= base.size() && bytes <= base.size() - items_.offset();
         return fits && items_.offset() % alignof(T) == 0 ? Status::ok : Status::corrupt_data;
+    }
+    // Whether that can be memory of the heap too, which is asked before the array is changed.
+    [[nodiscard]] Status check(const ImageHeap& heap) const noexcept {
+        if (const Status status = check(heap.base()); status != Status::ok) return status;
+        const bool is_of_it =
+            capacity_ == 0 || heap.can_have(items_.offset(), std::uint64_t{capacity_} * sizeof(T));
+        return is_of_it ? Status::ok : Status::corrupt_data;
     }
 
 private:

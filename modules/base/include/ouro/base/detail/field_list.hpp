@@ -12,35 +12,40 @@ namespace ouro::detail {
 template <class... Fields>
 struct FieldList {};
 
+// There is no reference to a bit-field: where one is among the fields, there is no list.
+template <class... Fields>
+constexpr FieldList<Fields...> list_of(Fields&...) noexcept {
+    return {};
+}
+
 template <std::size_t kCount, class T>
 auto list_1_to_8(T& value) {
     if constexpr (kCount == 1) {
         [[maybe_unused]] auto& [f0] = value;
-        return FieldList<decltype(f0)>{};
+        if constexpr (requires { list_of(f0); }) return list_of(f0);
     } else if constexpr (kCount == 2) {
         [[maybe_unused]] auto& [f0, f1] = value;
-        return FieldList<decltype(f0), decltype(f1)>{};
+        if constexpr (requires { list_of(f0, f1); }) return list_of(f0, f1);
     } else if constexpr (kCount == 3) {
         [[maybe_unused]] auto& [f0, f1, f2] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2)>{};
+        if constexpr (requires { list_of(f0, f1, f2); }) return list_of(f0, f1, f2);
     } else if constexpr (kCount == 4) {
         [[maybe_unused]] auto& [f0, f1, f2, f3] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3); }) return list_of(f0, f1, f2, f3);
     } else if constexpr (kCount == 5) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4); }) return list_of(f0, f1, f2, f3, f4);
     } else if constexpr (kCount == 6) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4),
-                         decltype(f5)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5); }) return list_of(f0, f1, f2, f3, f4, f5);
     } else if constexpr (kCount == 7) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7);
     }
 }
 
@@ -48,26 +53,24 @@ template <std::size_t kCount, class T>
 auto list_9_to_13(T& value) {
     if constexpr (kCount == 9) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8);
     } else if constexpr (kCount == 10) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9);
     } else if constexpr (kCount == 11) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10);
     } else if constexpr (kCount == 12) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10),
-                         decltype(f11)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12);
     }
 }
 
@@ -75,32 +78,33 @@ template <std::size_t kCount, class T>
 auto list_14_to_18(T& value) {
     if constexpr (kCount == 14) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13);
     } else if constexpr (kCount == 15) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14)>{};
+        if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14); })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14);
     } else if constexpr (kCount == 16) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15);
     } else if constexpr (kCount == 17) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16] =
             value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17);
     }
 }
 
@@ -109,31 +113,39 @@ auto list_19_to_22(T& value) {
     if constexpr (kCount == 19) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18);
     } else if constexpr (kCount == 20) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19);
     } else if constexpr (kCount == 21) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21);
     }
 }
 
@@ -142,27 +154,30 @@ auto list_23_to_25(T& value) {
     if constexpr (kCount == 23) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22);
     } else if constexpr (kCount == 24) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24);
     }
 }
 
@@ -171,28 +186,30 @@ auto list_26_to_28(T& value) {
     if constexpr (kCount == 26) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24), decltype(f25)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24, f25);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24, f25);
     } else if constexpr (kCount == 27) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24, f25, f26);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24, f25, f26);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
-                         decltype(f27)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24, f25, f26, f27);
     }
 }
 
@@ -201,21 +218,21 @@ auto list_29_to_30(T& value) {
     if constexpr (kCount == 29) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
-                         decltype(f27), decltype(f28)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
-                         decltype(f27), decltype(f28), decltype(f29)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29);
     }
 }
 
@@ -224,22 +241,22 @@ auto list_31_to_32(T& value) {
     if constexpr (kCount == 31) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30] = value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
-                         decltype(f27), decltype(f28), decltype(f29), decltype(f30)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30);
     } else {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31] =
             value;
-        return FieldList<decltype(f0), decltype(f1), decltype(f2), decltype(f3), decltype(f4), decltype(f5),
-                         decltype(f6), decltype(f7), decltype(f8), decltype(f9), decltype(f10), decltype(f11),
-                         decltype(f12), decltype(f13), decltype(f14), decltype(f15), decltype(f16),
-                         decltype(f17), decltype(f18), decltype(f19), decltype(f20), decltype(f21),
-                         decltype(f22), decltype(f23), decltype(f24), decltype(f25), decltype(f26),
-                         decltype(f27), decltype(f28), decltype(f29), decltype(f30), decltype(f31)>{};
+        if constexpr (requires {
+                          list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
+                                  f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31);
+                      })
+            return list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17,
+                           f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31);
     }
 }
 
@@ -263,7 +280,7 @@ auto list_fields(T& value) {
         return list_31_to_32<kCount>(value);
 }
 
-// Requires: an aggregate without bases that has 1 to kMaxFields fields.
+// void where fields are bit-fields. Requires: an aggregate without bases that has 1 to kMaxFields fields.
 template <class T>
 using FieldsOf = decltype(list_fields<count_fields<T>()>(std::declval<T&>()));
 

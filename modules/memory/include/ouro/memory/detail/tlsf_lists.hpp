@@ -93,20 +93,8 @@ inline void TlsfHeap::release_record(Barrier barrier, std::uint32_t record) noex
 }
 
 template <WriteBarrier Barrier>
-[[gnu::always_inline]] inline void TlsfHeap::tag_first(Barrier barrier, std::uint32_t unit,
-                                                       std::uint32_t record) noexcept {
-    std::uint16_t& tag = tags_of(unit).first;
-    if (tag == 0 && is_tabled(record)) [[likely]] {
-        put(barrier, tag, static_cast<std::uint16_t>(record - records_unit_));
-    } else {
-        store(barrier, unit, kRecord, record);
-    }
-}
-
-template <WriteBarrier Barrier>
-[[gnu::always_inline]] inline void TlsfHeap::tag_last(Barrier barrier, std::uint32_t unit,
-                                                      std::uint32_t record) noexcept {
-    std::uint16_t& tag = tags_of(unit).last;
+[[gnu::always_inline]] inline void TlsfHeap::set_tag(Barrier barrier, std::uint16_t& tag, std::uint32_t unit,
+                                                     std::uint32_t record) noexcept {
     if (tag == 0 && is_tabled(record)) [[likely]] {
         put(barrier, tag, static_cast<std::uint16_t>(record - records_unit_));
     } else {
@@ -116,16 +104,8 @@ template <WriteBarrier Barrier>
 
 // Records outside the table are further from its start than any tag can say.
 template <WriteBarrier Barrier>
-[[gnu::always_inline]] inline void TlsfHeap::untag_first(Barrier barrier, std::uint32_t unit,
-                                                         std::uint32_t record) noexcept {
-    std::uint16_t& tag = tags_of(unit).first;
-    put(barrier, tag, tag == record - records_unit_ ? std::uint16_t{0} : tag);
-}
-
-template <WriteBarrier Barrier>
-[[gnu::always_inline]] inline void TlsfHeap::untag_last(Barrier barrier, std::uint32_t unit,
-                                                        std::uint32_t record) noexcept {
-    std::uint16_t& tag = tags_of(unit).last;
+[[gnu::always_inline]] inline void TlsfHeap::clear_tag(Barrier barrier, std::uint16_t& tag,
+                                                       std::uint32_t record) noexcept {
     put(barrier, tag, tag == record - records_unit_ ? std::uint16_t{0} : tag);
 }
 
@@ -136,8 +116,8 @@ inline void TlsfHeap::insert(Barrier barrier, std::uint32_t unit, std::uint32_t 
     const std::uint32_t last = unit + units - 1;
     mark(barrier, unit);
     mark(barrier, last);
-    tag_first(barrier, unit, record);
-    tag_last(barrier, last, record);
+    set_tag(barrier, tags_of(unit).first, unit, record);
+    set_tag(barrier, tags_of(last).last, last, record);
     declare_record(barrier, record);
     store(record, kUnits, units);
     store(record, kStart, unit);
@@ -151,8 +131,8 @@ inline void TlsfHeap::remove(Barrier barrier, std::uint32_t record) noexcept {
     const std::uint32_t units = load(record, kUnits);
     const std::uint32_t last = unit + units - 1;
     unlink(barrier, list_of(unit, units), record);
-    untag_first(barrier, unit, record);
-    untag_last(barrier, last, record);
+    clear_tag(barrier, tags_of(unit).first, record);
+    clear_tag(barrier, tags_of(last).last, record);
     release_record(barrier, record);
     unmark(barrier, unit);
     unmark(barrier, last);
@@ -175,8 +155,8 @@ template <WriteBarrier Barrier>
     taken_units_ += units;
     unmark(barrier, unit);
     mark(barrier, start);
-    untag_first(barrier, unit, record);
-    tag_first(barrier, start, record);
+    clear_tag(barrier, tags_of(unit).first, record);
+    set_tag(barrier, tags_of(start).first, start, record);
     declare_record(barrier, record);
     store(record, kUnits, rest);
     store(record, kStart, start);
@@ -191,7 +171,7 @@ template <WriteBarrier Barrier>
     const std::uint32_t start = load(record, kStart);
     const std::uint32_t before = unit - start;
     std::uint32_t all = before + units;
-    untag_last(barrier, unit - 1, record);
+    clear_tag(barrier, tags_of(unit - 1).last, record);
     if (merges_behind) {
         const std::uint32_t other = record_from(unit + units);
         all += load(other, kUnits);
@@ -203,7 +183,7 @@ template <WriteBarrier Barrier>
     if (before != 1) unmark(barrier, unit - 1);
     const std::uint32_t last = start + all - 1;
     mark(barrier, last);
-    tag_last(barrier, last, record);
+    set_tag(barrier, tags_of(last).last, last, record);
     declare_record(barrier, record);
     store(record, kUnits, all);
     relist(barrier, record, list_of(start, before), list_of(start, all));
@@ -222,8 +202,8 @@ template <WriteBarrier Barrier>
     }
     mark(barrier, unit);
     if (more != 1) unmark(barrier, behind);
-    untag_first(barrier, behind, record);
-    tag_first(barrier, unit, record);
+    clear_tag(barrier, tags_of(behind).first, record);
+    set_tag(barrier, tags_of(unit).first, unit, record);
     declare_record(barrier, record);
     store(record, kStart, unit);
     store(record, kUnits, units + more);

@@ -43,6 +43,8 @@ template <class Entry>
 struct SimTableLayout {
     static constexpr std::uint32_t kMinSlots = 8;
     static constexpr std::uint32_t kMaxSlots = std::uint32_t{1} << 29;
+    // Of the block, and of the entries in it.
+    static constexpr std::size_t kAlignment = alignof(Entry) > 16 ? alignof(Entry) : 16;
 
     [[nodiscard]] static constexpr std::uint32_t capacity_of(std::uint32_t slots) noexcept {
         return slots / 4 * 3;
@@ -52,7 +54,6 @@ struct SimTableLayout {
     }
     [[nodiscard]] static constexpr std::uint64_t entries_at(std::uint32_t slots) noexcept {
         const std::uint64_t end = live_at(slots) + words_for_bits(capacity_of(slots)) * sizeof(std::uint64_t);
-        constexpr std::uint64_t kAlignment = alignof(Entry) > 16 ? alignof(Entry) : 16;
         return (end + kAlignment - 1) / kAlignment * kAlignment;
     }
     [[nodiscard]] static constexpr std::uint64_t bytes_of(std::uint32_t slots) noexcept {
@@ -75,16 +76,24 @@ struct SimTableLayout {
 template <class Key, class Entry>
 class SimTable {
 public:
+    using Layout = SimTableLayout<Entry>;
+
     [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
     [[nodiscard]] bool is_empty() const noexcept { return size_ == 0; }
 
-    // Walks all of it: ok, or corrupt_data.
+    // Walks all of it, as it must be to be read: ok, or corrupt_data.
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept;
+    // And whether it can be memory of the heap, which is asked before the table is changed.
+    [[nodiscard]] Status check(const ImageHeap& heap) const noexcept {
+        if (const Status status = check(heap.base()); status != Status::ok) return status;
+        const bool is_of_it =
+            slot_count_ == 0 || heap.can_have(block_.offset(), Layout::bytes_of(slot_count_));
+        return is_of_it ? Status::ok : Status::corrupt_data;
+    }
 
 protected:
     template <class, class>
     friend class SimTableRef;
-    using Layout = SimTableLayout<Entry>;
 
     // The entry of a key in a past tick. Fails with not_found, and out_of_range for bytes that are no table.
     [[nodiscard]] Expected<Entry> find_past(const PastReader& past, const Key& key) const noexcept;
@@ -92,14 +101,12 @@ protected:
     template <class Visit>
     Status visit_past(const PastReader& past, Visit&& visit) const noexcept;
 
-    [[nodiscard]] bool has_sound_numbers(ConstOffsetBase base) const noexcept {
+    [[nodiscard]] bool has_sound_numbers() const noexcept {
         if (slot_count_ == 0) return block_.is_null() && size_ == 0 && used_ == 0;
-        if (!std::has_single_bit(slot_count_) || slot_count_ < Layout::kMinSlots ||
-            slot_count_ > Layout::kMaxSlots || block_.offset() % 16 != 0)
-            return false;
-        const bool fits =
-            block_.offset() <= base.size() && Layout::bytes_of(slot_count_) <= base.size() - block_.offset();
-        return fits && !block_.is_null() && size_ <= used_ && used_ <= Layout::capacity_of(slot_count_);
+        return std::has_single_bit(slot_count_) && slot_count_ >= Layout::kMinSlots &&
+               slot_count_ <= Layout::kMaxSlots && !block_.is_null() &&
+               block_.offset() % Layout::kAlignment == 0 && size_ <= used_ &&
+               used_ <= Layout::capacity_of(slot_count_);
     }
 
     OffsetPtr<std::byte> block_;
@@ -111,6 +118,7 @@ protected:
 
 template <class Key, class Entry>
 Expected<Entry> SimTable<Key, Entry>::find_past(const PastReader& past, const Key& key) const noexcept {
+    if (!has_sound_numbers()) return Status::out_of_range;
     const std::uint32_t hash = sim_hash(key);
     for (std::uint32_t step = 0; step < slot_count_; ++step) {
         const std::uint32_t number = (hash + step) & (slot_count_ - 1);
@@ -130,6 +138,7 @@ Expected<Entry> SimTable<Key, Entry>::find_past(const PastReader& past, const Ke
 template <class Key, class Entry>
 template <class Visit>
 Status SimTable<Key, Entry>::visit_past(const PastReader& past, Visit&& visit) const noexcept {
+    if (!has_sound_numbers()) return Status::out_of_range;
     std::uint64_t live = 0;
     for (std::uint32_t number = 0; number < used_; ++number) {
         if (number % 64 == 0) {
@@ -149,8 +158,10 @@ Status SimTable<Key, Entry>::visit_past(const PastReader& past, Visit&& visit) c
 
 template <class Key, class Entry>
 Status SimTable<Key, Entry>::check(ConstOffsetBase base) const noexcept {
-    if (!has_sound_numbers(base)) return Status::corrupt_data;
+    if (!has_sound_numbers()) return Status::corrupt_data;
     if (slot_count_ == 0) return Status::ok;
+    if (block_.offset() > base.size() || Layout::bytes_of(slot_count_) > base.size() - block_.offset())
+        return Status::corrupt_data;
     const std::byte* const block = block_.in(base);
     const auto* const slots = reinterpret_cast<const std::uint64_t*>(block);
     const std::span<const std::uint64_t> live(
