@@ -15,7 +15,6 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/jobs/parallel_for.hpp>
-#include <ouro/memory/block_registry.hpp>
 #include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
 
@@ -273,7 +272,6 @@ private:
     bool hashes_ = true;
     JobPool* jobs_ = nullptr;
     StateRingStats stats_;
-    BlockRegistration listing_;
 };
 
 }  // namespace ouro::detail

@@ -5,7 +5,7 @@
 #include <ouro/base/offset_ptr.hpp>
 #include <ouro/jobs/job_pool.hpp>
 #include <ouro/memory/tag.hpp>
-#include <ouro/os/reservation.hpp>
+#include <ouro/streams/detail/history_memory.hpp>
 #include <ouro/streams/dirty_map.hpp>
 #include <ouro/streams/kept_future.hpp>
 #include <ouro/streams/segment.hpp>
@@ -19,6 +19,8 @@
 #include <utility>
 
 namespace ouro {
+
+class MemoryTable;
 
 struct StateRingOptions {
     std::span<const SegmentOptions> segments = {};
@@ -55,7 +57,10 @@ struct StateRingOptions {
     JobPool* jobs = nullptr;
     // Where the image shall lie, or null for anywhere.
     void* address = nullptr;
-    // What the parts are called in the table of blocks.
+    // Instead of addresses of its own, two streams of this table, one for the image and one for the history.
+    // The table outlives the ring, and says which stream was refused what. Not together with an address.
+    MemoryTable* table = nullptr;
+    // What the image is called in the table of blocks; the history is "<name>: history".
     std::string_view name = "state";
     Tag tag = {};
 };
@@ -99,7 +104,8 @@ struct StateRingStats {
 class StateRing {
 public:
     // Fails as LiveImage::create does, with bad_argument (no ticks to keep, no such thinning),
-    // budget_exceeded (history_bytes are too few for this image) or out_of_memory.
+    // budget_exceeded (history_bytes are too few for this image) or out_of_memory; from a table also with
+    // capacity_exhausted (no room for the image or the history) or sealed. Nothing is left behind then.
     [[nodiscard]] static Expected<StateRing> create(const StateRingOptions& options) noexcept;
 
     constexpr StateRing() noexcept = default;
@@ -225,7 +231,7 @@ private:
     Expected<void> restore_erased(Tick tick, StepFunction step, void* function) noexcept;
     void end() noexcept;
 
-    os::Reservation memory_;
+    detail::HistoryMemory memory_;
     detail::RingCore* core_ = nullptr;
     DirtyMap marks_;
 };
