@@ -160,6 +160,9 @@ private:
     void read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
                             std::byte* out) const noexcept;
     void read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept;
+    // Whether these bytes are what was packed, and of this page: by their hash, where it is known.
+    [[nodiscard]] bool is_record_of(std::uint32_t page, const PackedRecord& record,
+                                    const std::byte* bytes) const noexcept;
 
     // Thinning.
     [[nodiscard]] bool thins() const noexcept { return thin_every_ != 0; }
