@@ -75,7 +75,7 @@ public:
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) noexcept;
     [[nodiscard]] Expected<std::uint64_t> hash(Tick tick, SegmentKind kind) const noexcept;
     // As StateRing's functions of these names.
-    Status keep_outside(std::string_view segment, MemoryBlock outside) noexcept;
+    Status keep_outside(std::string_view segment, MemoryBlock outside, std::string_view name) noexcept;
     [[nodiscard]] OutsideRanges& outside() noexcept { return outside_; }
     Status mask(const void* address, std::size_t bytes) noexcept;
     Status unmask(const void* address, std::size_t bytes) noexcept;

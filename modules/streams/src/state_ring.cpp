@@ -111,14 +111,18 @@ Expected<TickView> StateRing::view(KeptFuture future, Tick tick) const noexcept 
     return core_->view(future, tick);
 }
 
-Expected<void> StateRing::keep_outside(std::string_view segment, MemoryBlock outside) noexcept {
-    return core_->keep_outside(segment, outside);
+Expected<void> StateRing::keep_outside(std::string_view segment, MemoryBlock outside,
+                                       std::string_view name) noexcept {
+    return core_->keep_outside(segment, outside, name);
 }
 Expected<void> StateRing::release_outside(MemoryBlock outside) noexcept {
     return core_->outside().remove(outside);
 }
 Expected<std::uint64_t> StateRing::outside_offset(const void* address) const noexcept {
     return core_->outside().offset_of(address);
+}
+Expected<ImageOwner> StateRing::outside_at(std::uint64_t offset) const noexcept {
+    return core_->outside().owner_at(offset);
 }
 Expected<void> StateRing::mask(const void* address, std::size_t bytes) noexcept {
     return core_->mask(address, bytes);

@@ -7,6 +7,7 @@
 #include <ouro/memory/tag.hpp>
 #include <ouro/streams/detail/history_memory.hpp>
 #include <ouro/streams/dirty_map.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/kept_future.hpp>
 #include <ouro/streams/segment.hpp>
 #include <ouro/streams/tick_view.hpp>
@@ -184,12 +185,16 @@ public:
     // tick before this call does not have it, and going back there leaves it alone. The ranges must stay
     // until they are released. Fails with bad_address (null, or in the image), zero_size, size_overflow,
     // address_in_use (overlaps one that is kept), not_found (no such segment), bad_argument (it is portable),
-    // capacity_exhausted (it is full, or too many ranges). On the thread that commits, as all of these.
-    Expected<void> keep_outside(std::string_view segment, MemoryBlock outside) noexcept;
+    // capacity_exhausted (it is full, or too many ranges). Reports call it by the name. On the thread that
+    // commits, as all of these.
+    Expected<void> keep_outside(std::string_view segment, MemoryBlock outside,
+                                std::string_view name = {}) noexcept;
     // not_found.
     Expected<void> release_outside(MemoryBlock outside) noexcept;
     // Where in the image the copy of a byte outside is, for views and masks; not_found.
     [[nodiscard]] Expected<std::uint64_t> outside_offset(const void* address) const noexcept;
+    // The other way round: what lies outside of which this byte of the image is a copy; not_found.
+    [[nodiscard]] Expected<ImageOwner> outside_at(std::uint64_t offset) const noexcept;
 
     // These bytes of the image count as zero in the hashes of the ticks committed from now on: clocks,
     // addresses of what lies elsewhere. They are kept and rolled back as before. Ticks committed before keep
