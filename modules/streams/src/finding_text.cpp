@@ -9,7 +9,8 @@ std::string_view describe_finding(const Finding& finding, std::span<char> text) 
     if (text.empty()) return {};
     detail::TextTarget target(text);
     detail::ListingWriter writer(target.sink());
-    writer.text(finding_name(finding.kind)).text(": ").number(finding.bytes).text(" bytes at ");
+    writer.text(finding_name(finding.kind)).text(": ").number(finding.bytes);
+    writer.text(finding.bytes == 1 ? " byte at " : " bytes at ");
     writer.address(reinterpret_cast<std::uintptr_t>(finding.address)).text(" (");
     if (!finding.segment.empty()) writer.text("segment '").text(finding.segment).text("', ");
     writer.text("image offset ").number(finding.offset).text("): ");

@@ -104,7 +104,7 @@ TEST_F(VerifierTest, TheOwnerIsFoundInTheHeap) {
         EXPECT_EQ(each.segment, "world");
         std::array<char, 300> text;
         const std::string sentence(describe_finding(each, text));
-        EXPECT_EQ(sentence.find("undeclared write: " + std::to_string(each.bytes) + " bytes at 0x"), 0U);
+        EXPECT_EQ(sentence.find("undeclared write: " + std::to_string(each.bytes) + " byte"), 0U);
         const std::string where = " (segment 'world', image offset " + std::to_string(each.offset) + "): ";
         const std::size_t at = sentence.find(where);
         ASSERT_NE(at, std::string::npos) << sentence;
