@@ -41,7 +41,8 @@ int main() {
 
     const std::array sources = {owner_source("creatures", town.creatures)};
     std::array<int, 3> found{};
-    const auto count = ouro::verify_image(*ring, {.sources = sources}, [&](const ouro::Finding& finding) {
+    const ouro::VerifyOptions options{.finds_nans = false, .finds_addresses = false, .sources = sources};
+    const auto count = ouro::verify_image(*ring, options, [&](const ouro::Finding& finding) {
         std::array<char, 200> text;
         ouro::describe_finding(finding, text);
         std::printf("%s\n", text.data());

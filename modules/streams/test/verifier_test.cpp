@@ -90,7 +90,9 @@ TEST_F(VerifierTest, TheOwnerIsFoundInTheHeap) {
     ASSERT_TRUE(town && block);
     const auto wolf = heap->bind(heap->get(*town).creatures).create(3);
     ASSERT_TRUE(wolf);
-    ASSERT_TRUE(verify().empty());
+    // What the heap keeps of itself may look like an address where a sanitizer has much of the memory.
+    VerifyOptions options{.finds_nans = false, .finds_addresses = false};
+    ASSERT_TRUE(verify(options).empty());
 
     auto& gold = const_cast<std::uint64_t&>(heap->get(*town).gold);
     gold = 0x0101'0101'0101'0101U;
@@ -99,7 +101,8 @@ TEST_F(VerifierTest, TheOwnerIsFoundInTheHeap) {
     std::memset(block->data + 16, 1, 4);
     const std::array sources = {owner_source("creatures", heap->get(*town).creatures)};
     std::map<std::string, const void*> told;
-    for (const Finding& each : verify({.sources = sources})) {
+    options.sources = sources;
+    for (const Finding& each : verify(options)) {
         EXPECT_EQ(each.kind, FindingKind::undeclared_write);
         EXPECT_EQ(each.segment, "world");
         std::array<char, 300> text;
@@ -119,7 +122,8 @@ TEST_F(VerifierTest, TheOwnerIsFoundInTheHeap) {
     heap->deallocate(*block);
     ASSERT_TRUE(ring_.commit());
     std::memset(block->data + 400, 1, 4);
-    const auto findings = verify({.owner_of = [](void*, std::uint64_t) { return std::string_view(); }});
+    options.owner_of = [](void*, std::uint64_t) { return std::string_view(); };
+    const auto findings = verify(options);
     ASSERT_FALSE(findings.empty());
     EXPECT_EQ(findings.back().owner.kind, OwnerKind::free_memory);
 }
