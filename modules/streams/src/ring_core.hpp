@@ -150,10 +150,11 @@ private:
     void close_gate() noexcept;
     void open_gate() noexcept;
     void ask_packing() noexcept;
-    void take_packed() noexcept;
+    // What would cost a tick that is needed, or one before it, is not taken.
+    void take_packed(std::uint32_t needed = UINT32_MAX) noexcept;
     void move_versions(std::span<const HistoryPacker::Result> results) noexcept;
     // Ends what is under way, and takes what came of it.
-    void settle() noexcept;
+    void settle(std::uint32_t needed = UINT32_MAX) noexcept;
     void free_word(std::uint32_t word) noexcept;
     // Unpacks a version, which is about to go, for whoever reads it.
     void unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept;
