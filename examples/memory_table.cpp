@@ -1,6 +1,8 @@
-// A world in one range of addresses: a table, its streams, and what it says when one of them is full.
+// A world in one range of addresses: a table, its streams, the state of the simulation among them, and what
+// it says when one of them is full.
 #include <ouro/streams/block_listing.hpp>
 #include <ouro/streams/memory_table.hpp>
+#include <ouro/streams/state_ring.hpp>
 
 #include <array>
 #include <cstdio>
@@ -22,6 +24,12 @@ int main() {
     auto terrain = table->open_stream({.name = "terrain", .reserve_bytes = 512 * kMib});
     auto sounds = table->open_stream({.name = "sounds", .reserve_bytes = 4 * kMib});
     if (!terrain || !sounds) return 1;
+
+    // Two streams more: the state, and its history.
+    const ouro::SegmentOptions town{.name = "town", .bytes = 8 * kMib};
+    auto state =
+        ouro::StateRing::create({.segments = {&town, 1}, .history_bytes = 32 * kMib, .table = &*table});
+    if (!state || !table->range().contains(state->image()) || table->stats().streams != 4) return 1;
 
     // Addresses cost nothing; memory comes as the cursor needs it.
     const auto heights = terrain->take(3 * kMib, 64);

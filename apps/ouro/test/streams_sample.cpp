@@ -5,6 +5,7 @@
 #include <ouro/streams/asset_stack.hpp>
 #include <ouro/streams/block_listing.hpp>
 #include <ouro/streams/frame_stream.hpp>
+#include <ouro/streams/state_ring.hpp>
 
 #include <cstdio>
 #include <string_view>
@@ -27,8 +28,11 @@ int main(int argc, char** argv) {
     auto frames = ouro::FrameStream::create(*world, {.name = "sample frames", .frame_bytes = 8 * kMib});
     auto assets =
         ouro::AssetStack::create(*other, {.name = "sample assets", .tag = *tag, .max_bytes = 8 * kMib});
+    const ouro::SegmentOptions town{.name = "town", .bytes = kMib};
+    auto state = ouro::StateRing::create(
+        {.segments = {&town, 1}, .history_bytes = 4 * kMib, .table = &*world, .name = "sample state"});
     auto scratch = ouro::FrameAllocator::create({.name = "sample scratch", .max_bytes = kMib});
-    if (!frames || !assets || !scratch || !assets->open_scope("level")) return 1;
+    if (!frames || !assets || !state || !scratch || !assets->open_scope("level")) return 1;
     ouro::FrameWriter writer = frames->add_writer();
     if (!writer.allocate(100'000) || !assets->allocate("mesh", 123'456) || !scratch->allocate(10)) return 1;
     frames->swap();

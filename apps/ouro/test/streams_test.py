@@ -48,6 +48,9 @@ class Streams(unittest.TestCase):
         self.assertEqual(assets["cursor_bytes"], 123456)
         self.assertEqual(assets["within"], names.index("other world"))
         self.assertEqual(by_name["sample frames"]["within"], names.index("sample world"))
+        for part in ("sample state", "sample state: history"):
+            self.assertEqual(by_name[part]["within"], names.index("sample world"))
+            self.assertEqual(by_name[part]["cursor_bytes"], by_name[part]["committed_bytes"])
         self.assertIsNone(by_name["sample scratch"]["within"])
         self.assertGreaterEqual(by_name["sample world"]["reserved_bytes"], 16 << 30)
 
@@ -56,6 +59,7 @@ class Streams(unittest.TestCase):
             text = streams(sample.number)
             self.assertEqual(text.returncode, 0, text.stderr)
             for words in (f"process {sample.number}", "sample world", "\n    sample frames", "\n    sample assets",
+                          "\n    sample state", "\n    sample state: history",
                           "sample-scenery", "120.6 KiB", "8 MiB", "in all"):
                 self.assertIn(words, text.stdout)
             told = json.loads(streams(sample.number, "--json").stdout)

@@ -36,7 +36,59 @@ public:
                walk_unused_records() && counts_agree();
     }
 
+    // Requires: a sound control.
+    [[nodiscard]] Expected<TlsfHeap::Place> place_of(std::uint32_t unit) const noexcept {
+        if (unit < heap_.first_unit_)
+            return TlsfHeap::Place{TlsfHeap::PlaceKind::control, heap_.block_at(0, heap_.first_unit_)};
+        if (!walk_tags()) return Status::corrupt_data;
+        std::size_t first = heap_.first_unit_;
+        std::size_t free = find_set_bit(bits(), first);
+        while (free <= unit) {
+            const auto start = static_cast<std::uint32_t>(free);
+            if (!is_inside(start)) return Status::corrupt_data;
+            const std::uint32_t record = heap_.record_from(start);
+            if (!is_record(record) || heap_.load(record, TlsfHeap::kStart) != start)
+                return Status::corrupt_data;
+            const std::uint32_t units = heap_.load(record, TlsfHeap::kUnits);
+            first = free + units;
+            if (unit < first) return free_place(start, units);
+            free = find_set_bit(bits(), first);
+        }
+        const std::size_t end = std::min<std::size_t>(free, heap_.end_unit_);
+        return place_beside_kept(unit, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end));
+    }
+
 private:
+    [[nodiscard]] TlsfHeap::Place free_place(std::uint32_t unit, std::uint32_t units) const noexcept {
+        return {TlsfHeap::PlaceKind::free, heap_.block_at(unit, units)};
+    }
+
+    // A unit between free blocks: blocks that are kept for the next request have no marks.
+    [[nodiscard]] Expected<TlsfHeap::Place> place_beside_kept(std::uint32_t unit, std::uint32_t first,
+                                                              std::uint32_t end) const noexcept {
+        std::uint32_t seen_units = 0;
+        for (std::uint32_t units = 1; units <= TlsfHeap::kQuickUnits; ++units) {
+            std::uint32_t kept = heap_.quick_heads_[units - 1];
+            for (; kept != 0; kept = heap_.load(kept, TlsfHeap::kNext)) {
+                seen_units += units;
+                if (!heap_.holds(kept, units) || seen_units > TlsfHeap::kMaxQuickUnits)
+                    return Status::corrupt_data;
+                if (unit >= kept && unit - kept < units) return free_place(kept, units);
+                if (kept > unit)
+                    end = std::min(end, kept);
+                else
+                    first = std::max(first, kept + units);
+            }
+        }
+        return TlsfHeap::Place{TlsfHeap::PlaceKind::blocks, heap_.block_at(first, end - first)};
+    }
+
+    // To the end of the last unit: behind the last bit there is none.
+    [[nodiscard]] std::span<const std::uint64_t> bits() const noexcept {
+        return {heap_.bits(),
+                TlsfHeap::bytes_of(heap_.first_unit_ - heap_.bits_unit_) / sizeof(std::uint64_t)};
+    }
+
     [[nodiscard]] bool is_inside(std::uint32_t unit) const noexcept {
         return unit >= heap_.first_unit_ && unit < heap_.end_unit_;
     }
@@ -181,10 +233,7 @@ private:
     // kept block inside. A listed record begins at a mark; where none begins at the last unit of a block
     // found, all that are listed are found, and as many are found as are listed.
     [[nodiscard]] bool walk_memory() noexcept {
-        // To the end of the last unit: behind the last bit there is none.
-        const std::size_t words =
-            TlsfHeap::bytes_of(heap_.first_unit_ - heap_.bits_unit_) / sizeof(std::uint64_t);
-        const std::span<const std::uint64_t> bits(heap_.bits(), words);
+        const std::span<const std::uint64_t> bits = this->bits();
         std::size_t unit = find_set_bit(bits);
         while (unit < heap_.end_unit_) {
             if (!is_inside(static_cast<std::uint32_t>(unit))) return false;
@@ -199,7 +248,7 @@ private:
             ++found_blocks_;
             unit = find_set_bit(bits, unit + units);
         }
-        return unit >= words * 64;
+        return unit >= bits.size() * 64;
     }
 
     // Whether a record that begins at a unit where another block ends may be in a list. The unit can hold
@@ -281,6 +330,16 @@ Status TlsfHeap::check(MemoryBlock image) noexcept {
     const auto& heap = *std::launder(reinterpret_cast<const TlsfHeap*>(image.data));
     const bool sound = TlsfHeapCheck::has_sound_control(heap, image.size) && TlsfHeapCheck(heap).is_sound();
     return sound ? Status::ok : Status::corrupt_data;
+}
+
+Expected<TlsfHeap::Place> TlsfHeap::find_place(MemoryBlock image, const void* address) noexcept {
+    if (!image.contains(address)) return Status::out_of_range;
+    if (image.size < sizeof(TlsfHeap)) return Status::corrupt_data;
+    const auto& heap = *std::launder(reinterpret_cast<const TlsfHeap*>(image.data));
+    if (!TlsfHeapCheck::has_sound_control(heap, image.size)) return Status::corrupt_data;
+    const std::uint32_t unit = heap.unit_of(static_cast<const std::byte*>(address));
+    if (unit >= heap.end_unit_) return Status::out_of_range;
+    return TlsfHeapCheck(heap).place_of(unit);
 }
 
 }  // namespace ouro

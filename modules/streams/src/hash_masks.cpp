@@ -20,7 +20,7 @@ Status HashMasks::add(const Mask& mask) noexcept {
                        masks_.begin() + static_cast<std::ptrdiff_t>(count_ + 1));
     masks_[at] = mask;
     ++count_;
-    was_used_ = true;
+    was_used_.store(true, std::memory_order_relaxed);
     return Status::ok;
 }
 

@@ -6,6 +6,7 @@
 #include <ouro/streams/state_page.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,8 +33,8 @@ public:
     Status remove(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] bool covers(std::uint64_t offset) const noexcept;
-    // Whether there has ever been one.
-    [[nodiscard]] bool was_used() const noexcept { return was_used_; }
+    // Whether there has ever been one; from any thread.
+    [[nodiscard]] bool was_used() const noexcept { return was_used_.load(std::memory_order_relaxed); }
 
     // As hash_page(), of the page without what is masked.
     [[nodiscard]] std::uint64_t hash(const std::byte* page, std::uint32_t number) const noexcept {
@@ -65,7 +66,7 @@ private:
     // By ascending offsets.
     std::array<Mask, kMaxMasks> masks_{};
     std::size_t count_ = 0;
-    bool was_used_ = false;
+    std::atomic<bool> was_used_ = false;
 };
 
 }  // namespace ouro::detail

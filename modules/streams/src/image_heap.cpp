@@ -29,21 +29,24 @@ void MarkBarrier::clear(std::byte* address, std::size_t bytes) const noexcept {
     }
 }
 
-Expected<ImageHeap> ImageHeap::create(const StateRing& ring, std::string_view segment) noexcept {
+Expected<ImageHeap> ImageHeap::create(const StateRing& ring, std::string_view segment,
+                                      const ImageHeapOptions& options) noexcept {
     const auto block = ring.segment_block(segment);
     if (!block) return block.status();
-    ImageHeap made(ring, *block);
+    const std::uint64_t notes_bytes = options.notes_blocks ? notes_bytes_of(block->size) : 0;
+    ImageHeap made(ring, *block, notes_bytes);
     const MarkBarrier barrier(made.marks_);
     const MemoryBlock rest = made.heap_block();
     // The smallest segment there can be holds one.
     const auto heap = TlsfHeap::create_in(barrier, rest, rest.size);
     if (!heap) return heap.status();
+    barrier.clear(block->data + sizeof(ImageHeapHeader), static_cast<std::size_t>(notes_bytes));
     barrier.declare(block->data, sizeof(ImageHeapHeader));
     made.header() = {.magic = ImageHeapHeader::kMagic,
                      .version = ImageHeapHeader::kVersion,
                      .root_count = 0,
                      .segment_bytes = block->size,
-                     .unused = 0,
+                     .notes_bytes = notes_bytes,
                      .roots = {}};
     return made;
 }
@@ -51,14 +54,16 @@ Expected<ImageHeap> ImageHeap::create(const StateRing& ring, std::string_view se
 Expected<ImageHeap> ImageHeap::attach(const StateRing& ring, std::string_view segment) noexcept {
     const auto block = ring.segment_block(segment);
     if (!block) return block.status();
-    ImageHeap found(ring, *block);
+    const ImageHeap found = seen_in(ring, *block);
     if (const Status status = found.check(); status != Status::ok) return status;
     return found;
 }
 
 Expected<MemoryBlock> ImageHeap::allocate_unclear(std::size_t size, std::size_t alignment) noexcept {
     if (alignment > kMaxAlignment) return Status::bad_alignment;
-    return heap().allocate(MarkBarrier(marks_), size, alignment);
+    const auto block = heap().allocate(MarkBarrier(marks_), size, alignment);
+    if (block && has_notes()) note_block(block->data, true);
+    return block;
 }
 
 Expected<MemoryBlock> ImageHeap::allocate(std::size_t size, std::size_t alignment) noexcept {
@@ -68,13 +73,18 @@ Expected<MemoryBlock> ImageHeap::allocate(std::size_t size, std::size_t alignmen
 }
 
 void ImageHeap::deallocate(MemoryBlock block) noexcept {
+    if (has_notes() && !block.is_null()) note_block(block.data, false);
     heap().deallocate(MarkBarrier(marks_), block);
 }
 
 Expected<MemoryBlock> ImageHeap::reallocate_unclear(MemoryBlock block, std::size_t new_size,
                                                     std::size_t alignment) noexcept {
     if (alignment > kMaxAlignment) return Status::bad_alignment;
-    return heap().reallocate(MarkBarrier(marks_), block, new_size, alignment);
+    const auto moved = heap().reallocate(MarkBarrier(marks_), block, new_size, alignment);
+    if (!moved || !has_notes() || moved->data == block.data) return moved;
+    if (!block.is_null()) note_block(block.data, false);
+    note_block(moved->data, true);
+    return moved;
 }
 
 Expected<MemoryBlock> ImageHeap::reallocate(MemoryBlock block, std::size_t new_size,
@@ -133,14 +143,15 @@ bool ImageHeap::can_have(std::uint32_t offset, std::uint64_t bytes) const noexce
 ImageHeap::Stats ImageHeap::stats() const noexcept {
     return {.heap = heap().stats(),
             .free_bytes = heap().free_bytes(),
-            .control_bytes = sizeof(ImageHeapHeader) + TlsfHeap::control_bytes(heap_block().size),
+            .control_bytes = front_bytes_ + TlsfHeap::control_bytes(heap_block().size),
             .roots = header().root_count};
 }
 
 bool ImageHeap::has_sound_header() const noexcept {
     const ImageHeapHeader& head = header();
     if (head.magic != ImageHeapHeader::kMagic || head.version != ImageHeapHeader::kVersion ||
-        head.segment_bytes != segment_.size || head.unused != 0)
+        head.segment_bytes != segment_.size ||
+        (head.notes_bytes != 0 && head.notes_bytes != notes_bytes_of(segment_.size)))
         return false;
     std::uint32_t roots = 0;
     for (const ImageHeapHeader::Root& root : head.roots) {
@@ -171,7 +182,8 @@ Status ImageHeap::check() const noexcept {
     if (!has_sound_header()) return Status::corrupt_data;
     const MemoryBlock rest = heap_block();
     if (const Status status = TlsfHeap::check(rest); status != Status::ok) return status;
-    return heap().image_bytes() == rest.size && has_sound_roots() ? Status::ok : Status::corrupt_data;
+    if (heap().image_bytes() != rest.size || !has_sound_roots()) return Status::corrupt_data;
+    return are_notes_sound() ? Status::ok : Status::corrupt_data;
 }
 
 }  // namespace ouro

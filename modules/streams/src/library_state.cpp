@@ -11,7 +11,7 @@ Expected<std::size_t> keep_library(StateRing& ring, std::string_view segment, st
         if (!data->remove(hole)) return Status::capacity_exhausted;
     const std::span ranges = data->ranges();
     for (std::size_t index = 0; index < ranges.size(); ++index) {
-        const auto kept = ring.keep_outside(segment, ranges[index]);
+        const auto kept = ring.keep_outside(segment, ranges[index], library);
         if (kept) continue;
         for (const MemoryBlock& range : ranges.first(index))
             (void)ring.release_outside(range);

@@ -54,19 +54,13 @@ Expected<LiveImage> LiveImage::create(const LiveImageOptions& options) noexcept 
     LiveImage image;
     if (const Status status = image.place(options.segments); status != Status::ok) return status;
     if (const Status status = image.choose_tracking(); status != Status::ok) return status;
-    Status status = image.map(options);
-    if (status == Status::not_supported) status = image.map_plainly(options);
-    if (status != Status::ok) return status;
+    if (const Status status = image.map(options); status != Status::ok) return status;
     image.write_header();
     // A stream is listed already.
     if (image.stream_.is_open())
         image.stream_.note_mapped(image.block_.size, image.block_.size);
     else
-        image.listing_ = BlockRegistration({.name = options.name,
-                                            .tag = options.tag,
-                                            .base = image.block_.data,
-                                            .reserved_bytes = image.block_.size,
-                                            .committed_bytes = image.block_.size});
+        image.list(options);
     return image;
 }
 
@@ -138,16 +132,32 @@ Status LiveImage::choose_tracking() noexcept {
     return Status::ok;
 }
 
+void LiveImage::list(const LiveImageOptions& options) noexcept {
+    listing_ = BlockRegistration({.name = options.name,
+                                  .tag = options.tag,
+                                  .base = block_.data,
+                                  .reserved_bytes = block_.size,
+                                  .committed_bytes = block_.size});
+    listing_.update(block_.size, block_.size);
+}
+
 Status LiveImage::map(const LiveImageOptions& options) noexcept {
     const auto bytes = total_bytes();
     if (!bytes) return bytes.status();
-    auto object = os::MemoryObject::create(*bytes, "ouro-state");
-    if (!object) return object.status();
     const auto place = take_addresses(options, *bytes);
     if (!place) return place.status();
-    auto live = object->map({.bytes = *bytes, .within = *place});
+    const Status status = map_twice(*place);
+    if (status == Status::ok) return status;
+    if (status == Status::not_supported) return map_plainly(*place);
+    return stream_.is_open() ? stream_.refuse(status, *bytes) : status;
+}
+
+Status LiveImage::map_twice(MemoryBlock place) noexcept {
+    auto object = os::MemoryObject::create(place.size, "ouro-state");
+    if (!object) return object.status();
+    auto live = object->map({.bytes = place.size, .within = place});
     if (!live) return live.status();
-    auto alias = object->map({.bytes = *bytes});
+    auto alias = object->map({.bytes = place.size});
     if (!alias) return alias.status();
     object_ = *std::move(object);
     live_mapping_ = *std::move(live);
@@ -184,14 +194,10 @@ Expected<MemoryBlock> LiveImage::take_addresses(const LiveImageOptions& options,
 }
 
 // Where memory has one place only.
-Status LiveImage::map_plainly(const LiveImageOptions& options) noexcept {
-    const auto bytes = total_bytes();
-    if (!bytes) return bytes.status();
-    const auto place = take_addresses(options, *bytes);
-    if (!place) return place.status();
-    const auto done = stream_.is_open() ? stream_.grow(*bytes) : plain_.commit(0, *bytes);
+Status LiveImage::map_plainly(MemoryBlock place) noexcept {
+    const auto done = stream_.is_open() ? stream_.grow(place.size) : plain_.commit(0, place.size);
     if (!done) return done.status();
-    block_ = *place;
+    block_ = place;
     alias_ = block_;
     return Status::ok;
 }

@@ -45,7 +45,7 @@ Expected<std::uint64_t> OutsideRanges::find_room(const Segment& segment, std::si
 }
 
 Status OutsideRanges::add(const LiveImage& image, std::string_view segment, MemoryBlock outside,
-                          std::uint32_t since) noexcept {
+                          std::string_view name, std::uint32_t since) noexcept {
     if (outside.is_null()) return Status::bad_address;
     if (outside.size == 0) return Status::zero_size;
     if (outside.size > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(outside.data))
@@ -59,7 +59,8 @@ Status OutsideRanges::add(const LiveImage& image, std::string_view segment, Memo
     if (found->kind != SegmentKind::process_bound) return Status::bad_argument;
     const auto offset = find_room(*found, outside.size);
     if (!offset || count_ == kMaxRanges) return Status::capacity_exhausted;
-    ranges_[count_++] = {.outside = outside, .offset = *offset, .since = since};
+    ranges_[count_++] = {
+        .outside = outside, .offset = *offset, .since = since, .name = ImageOwner::name_of(name)};
     return Status::ok;
 }
 
@@ -75,6 +76,18 @@ Expected<std::uint64_t> OutsideRanges::offset_of(const void* outside) const noex
         if (!range.outside.contains(outside)) continue;
         const auto within = static_cast<const std::byte*>(outside) - range.outside.data;
         return range.offset + static_cast<std::uint64_t>(within);
+    }
+    return Status::not_found;
+}
+
+Expected<ImageOwner> OutsideRanges::owner_at(std::uint64_t offset) const noexcept {
+    for (const Range& range : ranges()) {
+        if (offset - range.offset >= range.outside.size) continue;
+        return ImageOwner{.kind = OwnerKind::outside,
+                          .name = range.name,
+                          .offset = range.offset,
+                          .bytes = range.outside.size,
+                          .address = range.outside.data};
     }
     return Status::not_found;
 }

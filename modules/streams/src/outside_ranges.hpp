@@ -3,6 +3,7 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
 #include <ouro/streams/dirty_map.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/live_image.hpp>
 
 #include <array>
@@ -20,13 +21,15 @@ public:
     static constexpr std::size_t kMaxRanges = 64;
 
     // As StateRing::keep_outside. `since` is the first tick that will have it.
-    Status add(const LiveImage& image, std::string_view segment, MemoryBlock outside,
+    Status add(const LiveImage& image, std::string_view segment, MemoryBlock outside, std::string_view name,
                std::uint32_t since) noexcept;
     // not_found.
     Status remove(MemoryBlock outside) noexcept;
 
     // Where in the image the copy of a byte is; not_found.
     [[nodiscard]] Expected<std::uint64_t> offset_of(const void* outside) const noexcept;
+    // What lies outside of which the copy has this byte; not_found.
+    [[nodiscard]] Expected<ImageOwner> owner_at(std::uint64_t offset) const noexcept;
 
     void save(const LiveImage& image, DirtyMap& marks) noexcept;
     // Ranges that the tick does not have stay as they are; the next tick will have them.
@@ -37,6 +40,7 @@ private:
         MemoryBlock outside;
         std::uint64_t offset = 0;
         std::uint32_t since = 0;
+        ImageOwner::Name name{};
     };
 
     [[nodiscard]] std::span<Range> ranges() noexcept { return {ranges_.data(), count_}; }

@@ -16,13 +16,14 @@ bool RingCore::sees_once(std::uint32_t word, std::uint64_t& count) noexcept {
     return true;
 }
 
-// The bytes come out, and have the hash that they had. Where bytes were ever masked, it may be of others.
+// The bytes come out, and so do those of every version that they are packed against.
 bool RingCore::is_readable(std::uint32_t page, Version version) const noexcept {
     alignas(64) std::array<std::byte, kStatePageBytes> bytes;
     const auto find_base = [&](std::uint32_t tick) { return index_.find(page, tick).slot; };
-    if (!read_version(slots_, packed_, version.slot, bytes.data(), find_base)) return false;
-    const PackedRecord record = PackedStore::record(slots_, version.slot);
-    return !hashes_ || masks_.was_used() || record.hash == hash_page(bytes.data(), page);
+    const auto belongs = [&](const PackedRecord& record, const std::byte* out) {
+        return is_record_of(page, record, out);
+    };
+    return read_version(slots_, packed_, version.slot, bytes.data(), find_base, belongs);
 }
 
 // Of the packed versions the oldest is unpacked, and with it those that it was packed against.

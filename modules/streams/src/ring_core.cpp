@@ -137,11 +137,6 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     if (const Status status = finder_.start(image_); status != Status::ok) return status;
     stats_.slots = sizes.slots;
     stats_.history_bytes = sizes.bytes;
-    listing_ = BlockRegistration({.name = "state history",
-                                  .tag = options.tag,
-                                  .base = memory.data,
-                                  .reserved_bytes = memory.size,
-                                  .committed_bytes = memory.size});
     // Tick 0 is the fresh image: its header, and zeros.
     const std::uint32_t header = 0;
     const auto slots = slots_.take(1);

@@ -15,7 +15,6 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/jobs/parallel_for.hpp>
-#include <ouro/memory/block_registry.hpp>
 #include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
 
@@ -79,7 +78,7 @@ public:
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) noexcept;
     [[nodiscard]] Expected<std::uint64_t> hash(Tick tick, SegmentKind kind) const noexcept;
     // As StateRing's functions of these names.
-    Status keep_outside(std::string_view segment, MemoryBlock outside) noexcept;
+    Status keep_outside(std::string_view segment, MemoryBlock outside, std::string_view name) noexcept;
     [[nodiscard]] OutsideRanges& outside() noexcept { return outside_; }
     Status mask(const void* address, std::size_t bytes) noexcept;
     Status unmask(const void* address, std::size_t bytes) noexcept;
@@ -163,16 +162,20 @@ private:
     void close_gate() noexcept;
     void open_gate() noexcept;
     void ask_packing() noexcept;
-    void take_packed() noexcept;
+    // What would cost a tick that is needed, or one before it, is not taken.
+    void take_packed(std::uint32_t needed = UINT32_MAX) noexcept;
     void move_versions(std::span<const HistoryPacker::Result> results) noexcept;
     // Ends what is under way, and takes what came of it.
-    void settle() noexcept;
+    void settle(std::uint32_t needed = UINT32_MAX) noexcept;
     void free_word(std::uint32_t word) noexcept;
     // Unpacks a version, which is about to go, for whoever reads it.
     void unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept;
     void read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
                             std::byte* out) const noexcept;
     void read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept;
+    // Whether these bytes are what was packed, and of this page: by their hash, where it is known.
+    [[nodiscard]] bool is_record_of(std::uint32_t page, const PackedRecord& record,
+                                    const std::byte* bytes) const noexcept;
 
     // Thinning.
     [[nodiscard]] bool thins() const noexcept { return thin_every_ != 0; }
@@ -299,7 +302,6 @@ private:
     bool hashes_ = true;
     JobPool* jobs_ = nullptr;
     StateRingStats stats_;
-    BlockRegistration listing_;
 };
 
 }  // namespace ouro::detail

@@ -3,8 +3,8 @@
 
 namespace ouro::detail {
 
-Status RingCore::keep_outside(std::string_view segment, MemoryBlock outside) noexcept {
-    return outside_.add(image_, segment, outside, newest() + 1);
+Status RingCore::keep_outside(std::string_view segment, MemoryBlock outside, std::string_view name) noexcept {
+    return outside_.add(image_, segment, outside, name, newest() + 1);
 }
 
 Status RingCore::mask(const void* address, std::size_t bytes) noexcept {

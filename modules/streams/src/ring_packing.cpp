@@ -34,11 +34,11 @@ void RingCore::free_word(std::uint32_t word) noexcept {
         slots_.give(word);
 }
 
-void RingCore::settle() noexcept {
+void RingCore::settle(std::uint32_t needed) noexcept {
     if (!packer_.is_under_way()) return;
     packer_.cancel();
     wait(packer_);
-    take_packed();
+    take_packed(needed);
 }
 
 // Where room is short although there is much to pack, the oldest go a little earlier, so that packing can go
@@ -91,8 +91,8 @@ void RingCore::ask_packing() noexcept {
                          std::memory_order_seq_cst);
 }
 
-void RingCore::take_packed() noexcept {
-    const bool has_thinned = packer_.has_thinned() && make_room_for_group();
+void RingCore::take_packed(std::uint32_t needed) noexcept {
+    const bool has_thinned = packer_.has_thinned() && needed > packer_.thinned_to() && make_room_for_group();
     packer_.hold_new();
     move_versions(packer_.packed());
     if (has_thinned)

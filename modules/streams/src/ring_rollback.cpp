@@ -10,17 +10,16 @@ constexpr std::size_t kAhead = 6;
 }  // namespace
 
 Status RingCore::rollback(Tick tick) noexcept {
-    // First, for the tick may be thinned out by it.
-    if (packs_) settle();
     if (const Status status = status_of(tick); status != Status::ok) return status;
+    if (packs_) settle(static_cast<std::uint32_t>(tick));
     return go_back(static_cast<std::uint32_t>(tick), false).status();
 }
 
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
 // it had at the fork.
 Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
-    if (packs_) settle();
     if (const Status status = status_of(tick); status != Status::ok) return status;
+    if (packs_) settle(static_cast<std::uint32_t>(tick));
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);

@@ -7,11 +7,19 @@
 // Reading what is packed.
 namespace ouro::detail {
 
+// Where bytes were ever masked, the hash may be of others.
+bool RingCore::is_record_of(std::uint32_t page, const PackedRecord& record,
+                            const std::byte* bytes) const noexcept {
+    return !hashes_ || masks_.was_used() || record.hash == hash_page(bytes, page);
+}
+
 // On the thread that commits, or while it waits.
 void RingCore::read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept {
     const bool is_sound = read_version(slots_, packed_, word, out,
                                        [&](std::uint32_t tick) { return index_.find(page, tick).slot; });
     OURO_ASSERT(is_sound, "a packed version of a page is damaged");
+    OURO_EXPENSIVE_ASSERT(is_record_of(page, PackedStore::record(slots_, word), out),
+                          "a packed version is of another page");
 }
 
 // On any thread inside the gate. Whatever a packed version of a future was packed against belongs to the same
@@ -29,6 +37,8 @@ void RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::u
     };
     const bool is_sound = read_version(slots_, packed_, word, out, find_base);
     OURO_ASSERT(is_sound, "a packed version of a page is damaged");
+    OURO_EXPENSIVE_ASSERT(is_record_of(page, PackedStore::record(slots_, word), out),
+                          "a packed version is of another page");
 }
 
 const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noexcept {
@@ -91,10 +101,9 @@ void RingCore::unpack_newest(std::span<const std::uint32_t> pages) noexcept {
         store_page(slots_.page(slot), bytes);
         if (hashes_) {
             // With the masks of its time, which may be others than those of now.
-            const std::uint64_t hash = PackedStore::record(slots_, word).hash;
-            OURO_ASSERT(masks_.was_used() || hash == hash_page(bytes, page),
-                        "a packed version of a page is damaged");
-            slots_.set_hash(slot, hash);
+            const PackedRecord record = PackedStore::record(slots_, word);
+            OURO_ASSERT(is_record_of(page, record, bytes), "a packed version of a page is damaged");
+            slots_.set_hash(slot, record.hash);
         }
         index_.move_newest(page, slot);
         packed_.release(slots_, word);

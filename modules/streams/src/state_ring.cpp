@@ -1,7 +1,6 @@
 #include "ring_core.hpp"
 
 #include <ouro/base/align.hpp>
-#include <ouro/os/huge_pages.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <memory>
@@ -10,31 +9,17 @@ namespace ouro {
 
 using detail::RingCore;
 
-namespace {
-
-Expected<os::Reservation> reserve_history(const StateRingOptions& options, std::size_t bytes) noexcept {
-    auto memory = os::Reservation::create({.bytes = bytes, .alignment = os::huge_page_size()});
-    if (!memory) return memory.status();
-    const MemoryBlock block = memory->block();
-    if (const auto done = memory->commit(0, block.size); !done) return done.status();
-    // Advice only: whatever comes of it, the memory is there.
-    if (options.huge_pages) (void)os::advise_huge(block, true);
-    if (options.prefaults) {
-        if (const auto done = os::prefault(block); !done) return done.status();
-    }
-    return memory;
-}
-
-}  // namespace
-
 Expected<StateRing> StateRing::create(const StateRingOptions& options) noexcept {
-    auto image = LiveImage::create(
-        {.segments = options.segments, .address = options.address, .name = options.name, .tag = options.tag});
+    auto image = LiveImage::create({.segments = options.segments,
+                                    .address = options.address,
+                                    .table = options.table,
+                                    .name = options.name,
+                                    .tag = options.tag});
     if (!image) return image.status();
     const auto sizes = RingCore::measure(options, image->page_count());
     if (!sizes) return sizes.status();
     if (sizes->bytes > SIZE_MAX) return Status::size_overflow;
-    auto memory = reserve_history(options, static_cast<std::size_t>(sizes->bytes));
+    auto memory = detail::HistoryMemory::create(options, static_cast<std::size_t>(sizes->bytes));
     if (!memory) return memory.status();
     StateRing ring;
     ring.memory_ = *std::move(memory);
@@ -126,14 +111,18 @@ Expected<TickView> StateRing::view(KeptFuture future, Tick tick) const noexcept 
     return core_->view(future, tick);
 }
 
-Expected<void> StateRing::keep_outside(std::string_view segment, MemoryBlock outside) noexcept {
-    return core_->keep_outside(segment, outside);
+Expected<void> StateRing::keep_outside(std::string_view segment, MemoryBlock outside,
+                                       std::string_view name) noexcept {
+    return core_->keep_outside(segment, outside, name);
 }
 Expected<void> StateRing::release_outside(MemoryBlock outside) noexcept {
     return core_->outside().remove(outside);
 }
 Expected<std::uint64_t> StateRing::outside_offset(const void* address) const noexcept {
     return core_->outside().offset_of(address);
+}
+Expected<ImageOwner> StateRing::outside_at(std::uint64_t offset) const noexcept {
+    return core_->outside().owner_at(offset);
 }
 Expected<void> StateRing::mask(const void* address, std::size_t bytes) noexcept {
     return core_->mask(address, bytes);

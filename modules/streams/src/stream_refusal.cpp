@@ -1,30 +1,13 @@
-#include "listing_writer.hpp"
+#include "text_target.hpp"
 
 #include <ouro/streams/stream_refusal.hpp>
 
-#include <algorithm>
-
 namespace ouro {
-namespace {
-
-struct Target {
-    std::span<char> text;
-    std::size_t used = 0;
-};
-
-void append(void* context, std::string_view bytes) {
-    auto& target = *static_cast<Target*>(context);
-    const std::size_t count = std::min(bytes.size(), target.text.size() - target.used);
-    std::copy_n(bytes.data(), count, target.text.data() + target.used);
-    target.used += count;
-}
-
-}  // namespace
 
 std::string_view describe_refusal(const StreamRefusal& refusal, std::span<char> text) noexcept {
     if (text.empty()) return {};
-    Target target{text.first(text.size() - 1)};
-    detail::ListingWriter writer({append, &target});
+    detail::TextTarget target(text);
+    detail::ListingWriter writer(target.sink());
     if (refusal.status == Status::ok) {
         writer.text("nothing was refused");
     } else {
@@ -33,8 +16,7 @@ std::string_view describe_refusal(const StreamRefusal& refusal, std::span<char> 
         writer.number(refusal.reserved_bytes).text(" reserved, ");
         writer.number(refusal.committed_bytes).text(" committed)");
     }
-    text[target.used] = '\0';
-    return {text.data(), target.used};
+    return target.finish();
 }
 
 }  // namespace ouro

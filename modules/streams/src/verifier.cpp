@@ -27,20 +27,32 @@ public:
             return;
         }
         finish();
-        open_ = {.kind = kind, .offset = offset, .bytes = bytes, .segment = {}, .owner = {}};
+        open_ = {.kind = kind,
+                 .offset = offset,
+                 .bytes = bytes,
+                 .address = ring_.image().data + static_cast<std::size_t>(offset),
+                 .segment = {},
+                 .owner = {}};
     }
 
     std::uint64_t finish() noexcept {
         if (open_.bytes == 0) return count_;
         for (const Segment& segment : ring_.segments())
             if (open_.offset - segment.offset < segment.bytes) open_.segment = segment.name();
-        if (options_.owner_of != nullptr) open_.owner = options_.owner_of(options_.context, open_.offset);
+        open_.owner = owner_of(open_.offset);
         visit_(function_, open_);
         open_ = {};
         return ++count_;
     }
 
 private:
+    [[nodiscard]] ImageOwner owner_of(std::uint64_t offset) const noexcept {
+        const std::string_view name =
+            options_.owner_of != nullptr ? options_.owner_of(options_.context, offset) : std::string_view();
+        if (name.empty()) return find_owner(ring_, offset, options_.sources);
+        return {.kind = OwnerKind::named, .name = ImageOwner::name_of(name)};
+    }
+
     const StateRing& ring_;
     const VerifyOptions& options_;
     FindingFunction visit_;

@@ -108,12 +108,14 @@ TEST(ImageHeapModel, NoWriteOfTheHeapIsUndeclared) {
         std::uint64_t seed;
         std::uint64_t image_kib;
         int steps;
+        bool notes_blocks = false;
     };
     int refused = 0;
     // The largest has several zones.
-    for (const Run& run : {Run{1, 384, 50'000}, Run{2, 640, 50'000}, Run{3, 3072, 10'000}}) {
+    for (const Run& run :
+         {Run{1, 384, 50'000}, Run{2, 640, 50'000}, Run{3, 3072, 10'000}, Run{4, 384, 20'000, true}}) {
         SCOPED_TRACE("seed " + std::to_string(run.seed));
-        SimRig rig(run.image_kib << 10);
+        SimRig rig(run.image_kib << 10, Tracking::declared, {.notes_blocks = run.notes_blocks});
         ASSERT_TRUE(rig.is_ready());
         HeapSubject subject;
         SimCampaign<HeapSubject>(rig, subject, run.seed).run(run.steps);

@@ -1,5 +1,7 @@
 // Histories that are packed and thinned out; ring_oracle_test compares them byte for byte.
 #include <ouro/base/random.hpp>
+#include <ouro/jobs/job_pool.hpp>
+#include <ouro/os/thread.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <array>
@@ -208,6 +210,36 @@ TEST(PackedRing, AThinnedTickIsSimulatedAgain) {
     ASSERT_EQ(world.ring().restore(20, step).status(), Status::ok);
     EXPECT_EQ(steps.size(), 7U);
     EXPECT_EQ(world.ring().restore(21, step).status(), Status::out_of_range);
+}
+
+// Workers may be done with thinning out at any time; what that costs is lost at the next commit, not between
+// looking for a tick and going there.
+TEST(PackedRing, ATickThatIsThereCanBeGoneBackTo) {
+    auto jobs = JobPool::create({.workers = 1});
+    ASSERT_TRUE(jobs);
+    StateRingOptions options = kThinned;
+    options.jobs = &*jobs;
+    Simulation world(options);
+    for (int round = 0; round < 100; ++round) {
+        SCOPED_TRACE(round);
+        // So that any of these commits is the last one before.
+        world.run(20 + static_cast<Tick>(round % 20));
+        for (int turn = 0; turn < 20; ++turn)
+            os::yield_thread();
+        // The first that would be thinned out next.
+        Tick tick = world.ring().oldest();
+        while (tick % options.thin_every == 0 || *world.ring().nearest(tick) != tick)
+            ++tick;
+        ASSERT_TRUE(world.ring().rollback(tick));
+        ASSERT_EQ(world.number(0), tick);
+        // And what is not there stays as it is.
+        const Tick oldest = world.ring().oldest();
+        if (oldest != 0) {
+            EXPECT_EQ(world.ring().rollback(oldest - 1).status(), Status::tick_gone);
+        }
+        EXPECT_EQ(world.ring().oldest(), oldest);
+    }
+    EXPECT_EQ(world.ring().check(), Status::ok);
 }
 
 TEST(PackedRing, ASimulationThatDivergesIsNoticed) {

@@ -1,3 +1,4 @@
+#include "page_copy.hpp"
 #include "version_reader.hpp"
 
 #include <ouro/base/random.hpp>
@@ -38,6 +39,13 @@ protected:
             slots_, end_, spare_, {.hash = page, .bytes = size, .packed_bytes = size}, bytes.data());
         if (word != 0) packed_.hold(slots_, word);
         return word;
+    }
+
+    // Whether what came out of a record has the hash that a page of this number had.
+    static auto is_of(std::uint32_t page) {
+        return [page](const PackedRecord& record, const std::byte* bytes) {
+            return record.hash == hash_page(bytes, page);
+        };
     }
 
     SlotStore slots_;
@@ -93,6 +101,7 @@ TEST_F(PackedStoreTest, ARecordWithoutRoomChangesNothing) {
 
 // A difference to a difference to a page; and what is damaged is found out.
 TEST_F(PackedStoreTest, VersionsAreReadThroughTheirBases) {
+    constexpr std::uint32_t kPage = 9;
     Random random(4);
     std::array<std::array<std::byte, kStatePageBytes>, 4> pages;
     for (std::byte& byte : pages[0])
@@ -110,7 +119,7 @@ TEST_F(PackedStoreTest, VersionsAreReadThroughTheirBases) {
         const std::size_t size =
             pack_difference(pages[index].data(), is_newest ? nullptr : pages[index + 1].data(), bytes.data());
         const PackedRecord record{
-            .hash = 9,
+            .hash = hash_page(pages[index].data(), kPage),
             .base_tick = is_newest ? PackedRecord::kNoBase : static_cast<std::uint32_t>(index + 1),
             .bytes = static_cast<std::uint16_t>(size),
             .packed_bytes = static_cast<std::uint16_t>(size)};
@@ -122,11 +131,20 @@ TEST_F(PackedStoreTest, VersionsAreReadThroughTheirBases) {
     for (std::size_t index = 0; index < pages.size(); ++index) {
         ASSERT_TRUE(read_version(slots_, packed_, words[index], out.data(), find_base));
         EXPECT_TRUE(out == pages[index]) << index;
+        ASSERT_TRUE(read_version(slots_, packed_, words[index], out.data(), find_base, is_of(kPage)));
+        EXPECT_FALSE(read_version(slots_, packed_, words[index], out.data(), find_base, is_of(kPage - 1)));
     }
     const auto no_base = [](std::uint32_t) { return std::uint32_t{0}; };
     EXPECT_FALSE(read_version(slots_, packed_, words[0], out.data(), no_base));
     const auto circle = [&](std::uint32_t) { return words[0]; };
     EXPECT_FALSE(read_version(slots_, packed_, words[0], out.data(), circle));
+    // A base that is another version of the same page.
+    const auto other_base = [&](std::uint32_t) { return words[3]; };
+    EXPECT_TRUE(read_version(slots_, packed_, words[0], out.data(), other_base));
+    EXPECT_FALSE(read_version(slots_, packed_, words[0], out.data(), other_base, is_of(kPage)));
+    // Back in time, which no record is packed: even without a hash.
+    const auto older_base = [&](std::uint32_t tick) { return words[tick == 2 ? 0 : 2]; };
+    EXPECT_FALSE(read_version(slots_, packed_, words[1], out.data(), older_base));
 }
 
 }  // namespace

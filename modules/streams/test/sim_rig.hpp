@@ -6,6 +6,7 @@
 #include <ouro/streams/verifier.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -22,14 +23,15 @@ class SimRig {
 public:
     static constexpr std::uint32_t kTicks = 12;
 
-    explicit SimRig(std::uint64_t bytes = std::uint64_t{1} << 20, Tracking tracking = Tracking::declared) {
+    explicit SimRig(std::uint64_t bytes = std::uint64_t{1} << 20, Tracking tracking = Tracking::declared,
+                    const ImageHeapOptions& options = {}) {
         const SegmentOptions world{.name = "world", .bytes = bytes, .tracking = tracking};
         auto made = StateRing::create({.segments = {&world, 1},
                                        .history_ticks = kTicks,
                                        .history_bytes = (std::uint64_t{8} << 20) + bytes * 8});
         if (!made) return;
         ring_ = *std::move(made);
-        if (auto heap = ImageHeap::create(ring_, "world")) heaps_.push_back(*heap);
+        if (auto heap = ImageHeap::create(ring_, "world", options)) heaps_.push_back(*heap);
     }
 
     [[nodiscard]] bool is_ready() const { return !heaps_.empty(); }
@@ -47,7 +49,8 @@ public:
         EXPECT_TRUE(tick) << status_name(tick.status());
         const VerifyOptions options{.finds_nans = false, .finds_addresses = false};
         const auto findings = verify_image(ring_, options, [](const Finding& finding) {
-            ADD_FAILURE() << "undeclared: " << finding.bytes << " bytes at " << finding.offset;
+            std::array<char, 300> text;
+            ADD_FAILURE() << describe_finding(finding, text).data();
         });
         EXPECT_TRUE(findings);
         return tick.value_or(0);

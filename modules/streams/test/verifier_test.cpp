@@ -1,8 +1,10 @@
+#include <ouro/streams/sim_pool.hpp>
 #include <ouro/streams/verifier.hpp>
 
 #include <array>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,11 @@ namespace {
 constexpr std::array kSegments = {
     SegmentOptions{.name = "world", .bytes = 128 << 10},
     SegmentOptions{.name = "script", .bytes = 64 << 10, .kind = SegmentKind::process_bound},
+};
+
+struct Town {
+    std::uint64_t gold;
+    SimPool<std::uint64_t> creatures;
 };
 
 class VerifierTest : public testing::Test {
@@ -68,8 +75,57 @@ TEST_F(VerifierTest, AWriteWithoutAMarkIsNamed) {
     EXPECT_EQ(findings[0].offset, offset_of(world_ + 5000));
     EXPECT_EQ(findings[0].bytes, 4U);
     EXPECT_EQ(findings[0].segment, "world");
-    EXPECT_EQ(findings[0].owner, "sparks");
+    EXPECT_EQ(findings[0].address, world_ + 5000);
+    EXPECT_EQ(findings[0].owner.kind, OwnerKind::named);
+    EXPECT_EQ(findings[0].owner.name, "sparks");
     EXPECT_EQ(finding_name(findings[0].kind), "undeclared write");
+}
+
+// The address, the segment and the owner, without being told of any of them.
+TEST_F(VerifierTest, TheOwnerIsFoundInTheHeap) {
+    auto heap = ImageHeap::create(ring_, "world", {.notes_blocks = true});
+    ASSERT_TRUE(heap);
+    const auto town = heap->make_root<Town>("town");
+    const auto block = heap->allocate(700);
+    ASSERT_TRUE(town && block);
+    const auto wolf = heap->bind(heap->get(*town).creatures).create(3);
+    ASSERT_TRUE(wolf);
+    // What the heap keeps of itself may look like an address where a sanitizer has much of the memory.
+    VerifyOptions options{.finds_nans = false, .finds_addresses = false};
+    ASSERT_TRUE(verify(options).empty());
+
+    auto& gold = const_cast<std::uint64_t&>(heap->get(*town).gold);
+    gold = 0x0101'0101'0101'0101U;
+    auto& creature = const_cast<std::uint64_t&>(*heap->bind(heap->get(*town).creatures).find(*wolf));
+    creature = 4;
+    std::memset(block->data + 16, 1, 4);
+    const std::array sources = {owner_source("creatures", heap->get(*town).creatures)};
+    std::map<std::string, const void*> told;
+    options.sources = sources;
+    for (const Finding& each : verify(options)) {
+        EXPECT_EQ(each.kind, FindingKind::undeclared_write);
+        EXPECT_EQ(each.segment, "world");
+        std::array<char, 300> text;
+        const std::string sentence(describe_finding(each, text));
+        EXPECT_EQ(sentence.find("undeclared write: " + std::to_string(each.bytes) + " byte"), 0U);
+        const std::string where = " (segment 'world', image offset " + std::to_string(each.offset) + "): ";
+        const std::size_t at = sentence.find(where);
+        ASSERT_NE(at, std::string::npos) << sentence;
+        told[sentence.c_str() + at + where.size()] = each.address;
+    }
+    ASSERT_EQ(told.size(), 3U);
+    EXPECT_EQ(told["byte 0 of root 'town' (" + std::to_string(sizeof(Town)) + " bytes)"], &gold);
+    EXPECT_EQ(told["byte 16 of a block (704 bytes)"], block->data + 16);
+    EXPECT_EQ(told["byte 8 of object 0 of 'creatures' (16 bytes)"], &creature);
+
+    // What was freed belongs to nobody.
+    heap->deallocate(*block);
+    ASSERT_TRUE(ring_.commit());
+    std::memset(block->data + 400, 1, 4);
+    options.owner_of = [](void*, std::uint64_t) { return std::string_view(); };
+    const auto findings = verify(options);
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(findings.back().owner.kind, OwnerKind::free_memory);
 }
 
 TEST_F(VerifierTest, NansAreFoundInPortableSegments) {

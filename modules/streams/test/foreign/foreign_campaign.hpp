@@ -99,12 +99,19 @@ inline std::uint64_t rollbacks_in_part() {
     return (std::getenv("OURO_TEST_LONG") != nullptr ? 100'000 : 1'000) / kCampaignParts;
 }
 
+// A world is begun anew after so many: scenes grow with their ticks, and would fill the segment.
+inline constexpr std::uint64_t kRollbacksOfAWorld = 500;
+
 template <class Scene>
 void run_campaign(Tracking tracking, std::uint64_t rollbacks, std::uint64_t seed) {
-    ForeignWorld<Scene> world;
-    world.start({.tracking = tracking});
-    if (testing::Test::HasFatalFailure() || testing::Test::IsSkipped()) return;
-    ForeignCampaign<Scene>(world, seed).run(rollbacks);
+    for (std::uint64_t done = 0; done < rollbacks; done += kRollbacksOfAWorld) {
+        ForeignWorld<Scene> world;
+        world.start({.tracking = tracking});
+        if (testing::Test::HasFatalFailure() || testing::Test::IsSkipped()) return;
+        ForeignCampaign<Scene>(world, seed).run(std::min(rollbacks - done, kRollbacksOfAWorld));
+        if (testing::Test::HasFatalFailure()) return;
+        seed += 1000;
+    }
 }
 
 }  // namespace ouro::testing_support

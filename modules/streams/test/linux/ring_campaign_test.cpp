@@ -11,9 +11,7 @@ class RingCampaign : public testing::TestWithParam<OracleCase> {};
 TEST_P(RingCampaign, EveryTickStaysAsItWas) {
     constexpr std::uint64_t kFirstSeed = 4;
     const std::uint64_t steps = std::getenv("OURO_TEST_LONG") != nullptr ? 1'000'000 : kOracleSteps;
-    const std::uint64_t end = kFirstSeed + (steps + kOracleSteps - 1) / kOracleSteps;
-    for (std::uint64_t seed = kFirstSeed; seed < end && !HasFatalFailure() && !IsSkipped(); ++seed)
-        run_oracle(GetParam(), seed);
+    run_oracles(GetParam(), kFirstSeed, (steps + kOracleSteps - 1) / kOracleSteps);
 }
 
 INSTANTIATE_TEST_SUITE_P(Trackers, RingCampaign, testing::ValuesIn(kOracleCases),

@@ -3,6 +3,7 @@
 #include <ouro/memory/annotations.hpp>
 #include <ouro/streams/asset_stack.hpp>
 #include <ouro/streams/frame_stream.hpp>
+#include <ouro/streams/state_ring.hpp>
 
 #include <cstring>
 #include <optional>
@@ -32,6 +33,19 @@ TEST(StreamsDeath, AStreamThatOutlivesItsTableIsCaught) {
             table.reset();
         },
         "closed before its table ends");
+}
+
+void end_table_before_ring() {
+    const ouro::SegmentOptions world{.name = "world", .bytes = 64 * kKib};
+    auto table = std::make_optional(small_table());
+    const auto ring = ouro::StateRing::create(
+        {.segments = {&world, 1}, .history_ticks = 4, .history_bytes = kMib, .table = &*table});
+    ASSERT_TRUE(ring);
+    table.reset();
+}
+
+TEST(StreamsDeath, ARingThatOutlivesItsTableIsCaught) {
+    EXPECT_DEATH(end_table_before_ring(), "closed before its table ends");
 }
 
 TEST(StreamsDeath, AWriterThatOutlivesItsFramesIsCaught) {

@@ -3,6 +3,7 @@
 
 #include <ouro/os/fault_injection.hpp>
 #include <ouro/streams/frame_stream.hpp>
+#include <ouro/streams/state_ring.hpp>
 
 #include <cerrno>
 #include <cstdint>
@@ -102,8 +103,34 @@ Status load_files(LoadWay way) {
     return first_failure;
 }
 
+// Whatever is refused while there is a table was refused to one of the two streams, which is named.
+Status use_ring() {
+    auto table = MemoryTable::create({.reserve_bytes = 8 * kMib});
+    if (!table) return table.status();
+    const ouro::SegmentOptions world{.name = "world", .bytes = 64 * kKib};
+    auto ring = ouro::StateRing::create({.segments = {&world, 1},
+                                         .history_ticks = 4,
+                                         .history_bytes = kMib,
+                                         .prefaults = true,
+                                         .table = &*table});
+    if (!ring) {
+        const ouro::StreamRefusal refusal = table->last_refusal();
+        const bool is_told = refusal.status == ring.status() &&
+                             (refusal.name() == "state" || refusal.name() == "state: history");
+        const bool is_left = table->stats().streams != 0 || table->check() != Status::ok;
+        return is_told && !is_left ? ring.status() : Status::corrupt_data;
+    }
+    for (int tick = 0; tick < 8; ++tick) {
+        std::byte& byte = ring->segment_block("world")->data[100];
+        byte = static_cast<std::byte>(tick);
+        if (ring->mark(&byte, 1) != Status::ok || !ring->commit()) return Status::corrupt_data;
+    }
+    return ring->check();
+}
+
 constexpr Operation kOperations[] = {
     {"table", use_table},
+    {"ring", use_ring},
     {"frames", use_frames},
     {"read_files", [] { return load_files(LoadWay::read); }},
     {"map_files", [] { return load_files(LoadWay::map); }},

@@ -48,6 +48,15 @@ public:
         std::uint64_t moved = 0;
     };
 
+    // Where an address of the image lies: in what the heap keeps of itself, in free memory, or among blocks.
+    // The heap does not know where a block ends that is followed by another: of blocks it tells the whole
+    // range that lies between free memory.
+    enum class PlaceKind : std::uint8_t { control, free, blocks };
+    struct Place {
+        PlaceKind kind = PlaceKind::control;
+        MemoryBlock range;
+    };
+
     // Makes an empty heap in the image, of which the first `usable_bytes` can be used at once and the rest
     // after grow(). Requires of the memory only that it can be written as far as it is usable, and that it is
     // zero there when equal images are wanted. bad_alignment when it does not stand on a unit; out_of_range
@@ -142,6 +151,10 @@ public:
     // the image, not even its size, and reads only inside the given memory.
     [[nodiscard]] Status check() const noexcept { return check({base(), usable_bytes()}); }
     [[nodiscard]] static Status check(MemoryBlock image) noexcept;
+
+    // For reports: it walks over all of the free memory, and trusts the image no more than check() does.
+    // out_of_range, or corrupt_data when no heap is there or what leads to the address is damaged.
+    [[nodiscard]] static Expected<Place> find_place(MemoryBlock image, const void* address) noexcept;
 
 private:
     friend class TlsfHeapCheck;

@@ -7,11 +7,13 @@
 #include <ouro/base/sim_value.hpp>
 #include <ouro/memory/tlsf_heap.hpp>
 #include <ouro/streams/dirty_map.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -33,12 +35,20 @@ struct ImageHeapHeader {
     std::uint32_t version;
     std::uint32_t root_count;
     std::uint64_t segment_bytes;
-    std::uint64_t unused;
+    // What lies between this and the heap: a bit for each unit of the segment, set where a block begins; none
+    // unless asked for.
+    std::uint64_t notes_bytes;
     std::array<Root, kMaxRoots> roots;
 };
 static_assert(sizeof(ImageHeapHeader) == 512 && sizeof(ImageHeapHeader::Root) == 32);
 static_assert(offsetof(ImageHeapHeader, segment_bytes) == 16 && offsetof(ImageHeapHeader, roots) == 32);
 static_assert(offsetof(ImageHeapHeader::Root, offset) == 24 && SimKey<ImageHeapHeader>);
+
+struct ImageHeapOptions {
+    // Notes where each block begins, for reports of who has a byte: a bit for 16 bytes of the segment, and a
+    // write for each call. Images with notes have other bytes than images without.
+    bool notes_blocks = false;
+};
 
 // A heap inside a segment of a ring's image. All that it knows lies there too, so that going back takes
 // allocations back as well; what it writes, it declares. The handle is a small value that can be copied, and
@@ -70,7 +80,8 @@ public:
 
     // Makes an empty heap of the whole segment. Fails with not_found, and out_of_range when the segment is
     // too small for a heap. The segment may have any kind of tracking.
-    [[nodiscard]] static Expected<ImageHeap> create(const StateRing& ring, std::string_view segment) noexcept;
+    [[nodiscard]] static Expected<ImageHeap> create(const StateRing& ring, std::string_view segment,
+                                                    const ImageHeapOptions& options = {}) noexcept;
     // The heap that lies in the segment, after verifying all of it: in an image that was loaded. A handle
     // that was there before a rollback need not be attached again, unless the heap was made after that tick.
     // Fails with not_found and corrupt_data.
@@ -167,23 +178,44 @@ public:
         OURO_DEBUG_ASSERT(status == Status::ok, "what is marked lies in the image");
     }
 
+    // Who has a byte of the image, as far as a heap in that segment knows: unknown when there is none, or
+    // when it is damaged. Walks over its free memory.
+    [[nodiscard]] static ImageOwner owner_at(const StateRing& ring, std::string_view segment,
+                                             std::uint64_t offset) noexcept;
+
     [[nodiscard]] Stats stats() const noexcept;
     // Walks the heap and the roots: ok, or corrupt_data.
     [[nodiscard]] Status check() const noexcept;
 
 private:
-    ImageHeap(const StateRing& ring, MemoryBlock segment) noexcept
-        : base_(ring.base()), segment_(segment), marks_(ring.marks()) {}
+    ImageHeap(const StateRing& ring, MemoryBlock segment, std::uint64_t notes_bytes) noexcept
+        : base_(ring.base()),
+          segment_(segment),
+          marks_(ring.marks()),
+          front_bytes_(sizeof(ImageHeapHeader) + static_cast<std::size_t>(notes_bytes)) {}
 
     [[nodiscard]] ImageHeapHeader& header() const noexcept {
         return *reinterpret_cast<ImageHeapHeader*>(segment_.data);
     }
     [[nodiscard]] MemoryBlock heap_block() const noexcept {
-        return segment_.sub(sizeof(ImageHeapHeader), segment_.size - sizeof(ImageHeapHeader));
+        return segment_.sub(front_bytes_, segment_.size - front_bytes_);
     }
     [[nodiscard]] TlsfHeap& heap() const noexcept {
-        return *reinterpret_cast<TlsfHeap*>(segment_.data + sizeof(ImageHeapHeader));
+        return *reinterpret_cast<TlsfHeap*>(segment_.data + front_bytes_);
     }
+    // Segments are whole kSegmentAlignment.
+    [[nodiscard]] static constexpr std::uint64_t notes_bytes_of(std::uint64_t segment_bytes) noexcept {
+        return segment_bytes / kUnit / 8;
+    }
+    [[nodiscard]] bool has_notes() const noexcept { return front_bytes_ != sizeof(ImageHeapHeader); }
+    [[nodiscard]] std::span<std::uint64_t> notes() const noexcept {
+        return {reinterpret_cast<std::uint64_t*>(segment_.data + sizeof(ImageHeapHeader)),
+                (front_bytes_ - sizeof(ImageHeapHeader)) / sizeof(std::uint64_t)};
+    }
+    [[nodiscard]] static ImageHeap seen_in(const StateRing& ring, MemoryBlock segment) noexcept;
+    void note_block(const std::byte* begin, bool is_there) noexcept;
+    [[nodiscard]] MemoryBlock noted_block(const std::byte* address, MemoryBlock within) const noexcept;
+    [[nodiscard]] const ImageHeapHeader::Root* root_at(std::uint64_t offset) const noexcept;
     [[nodiscard]] ImageHeapHeader::Root* find_root(std::string_view name) const noexcept;
     [[nodiscard]] Expected<std::uint32_t> make_root_bytes(std::string_view name, std::size_t bytes,
                                                           std::size_t alignment) noexcept;
@@ -194,10 +226,13 @@ private:
     }
     [[nodiscard]] bool has_sound_header() const noexcept;
     [[nodiscard]] bool has_sound_roots() const noexcept;
+    [[nodiscard]] bool are_notes_sound() const noexcept;
 
     OffsetBase base_;
     MemoryBlock segment_;
     DirtyMap marks_;
+    // Of the header and the notes.
+    std::size_t front_bytes_;
 };
 
 static_assert(std::is_trivially_copyable_v<ImageHeap>);

@@ -55,7 +55,8 @@ struct LiveImageOptions {
     std::span<const SegmentOptions> segments;
     // The address wanted, or null for any; address_in_use when it is taken.
     void* address = nullptr;
-    // Instead of addresses of its own, a stream of this table, which outlives the image; null for none.
+    // Instead of addresses of its own, a stream of this table, which outlives the image and says what the
+    // stream was refused; null for none.
     MemoryTable* table = nullptr;
     // What it is called in the table of blocks.
     std::string_view name = "state image";
@@ -111,7 +112,9 @@ private:
     [[nodiscard]] Expected<MemoryBlock> take_addresses(const LiveImageOptions& options,
                                                        std::size_t bytes) noexcept;
     Status map(const LiveImageOptions& options) noexcept;
-    Status map_plainly(const LiveImageOptions& options) noexcept;
+    Status map_twice(MemoryBlock place) noexcept;
+    Status map_plainly(MemoryBlock place) noexcept;
+    void list(const LiveImageOptions& options) noexcept;
 
     os::MemoryObject object_;
     // One of them has the addresses, and outlives the mapping within.

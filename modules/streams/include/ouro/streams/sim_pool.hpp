@@ -5,6 +5,7 @@
 #include <ouro/base/offset_ptr.hpp>
 #include <ouro/base/sim_value.hpp>
 #include <ouro/streams/image_heap.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/past_reader.hpp>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 namespace ouro {
@@ -78,6 +80,27 @@ public:
         for (std::uint32_t chunk = 0; chunk < chunk_count_; ++chunk)
             if (!heap.can_have(chunks_[chunk], chunk_bytes(chunk))) return Status::corrupt_data;
         return Status::ok;
+    }
+
+    // For owner_source().
+    [[nodiscard]] bool find_owner(ConstOffsetBase base, std::uint64_t offset,
+                                  ImageOwner& owner) const noexcept {
+        for (std::uint32_t chunk = 0; chunk < std::min(chunk_count_, kMaxChunks); ++chunk) {
+            const std::uint64_t within = offset - chunks_[chunk];
+            if (within >= chunk_bytes(chunk)) continue;
+            const std::uint64_t number = within / sizeof(Slot);
+            owner.offset = chunks_[chunk] + number * sizeof(Slot);
+            owner.bytes = sizeof(Slot);
+            owner.number = places_before(chunk) + number;
+            Slot slot;
+            if (owner.offset + sizeof(Slot) > base.size()) return false;
+            std::memcpy(static_cast<void*>(&slot), base.start() + owner.offset, sizeof(Slot));
+            // What lies behind the last place that was used holds anything.
+            const bool is_live = owner.number < used() && slot.is_live();
+            owner.kind = is_live ? OwnerKind::pool_object : OwnerKind::pool_place;
+            return true;
+        }
+        return false;
     }
 
 private:
@@ -150,6 +173,17 @@ template <class T>
 inline constexpr bool kIsSimValue<SimPool<T>> = true;
 static_assert(sizeof(SimPool<int>) == 112 && alignof(SimPool<int>) == 4);
 static_assert(std::is_standard_layout_v<SimPool<int>> && SimKey<SimPool<int>>);
+
+// Tells reports which place of the pool has a byte, counted from zero in the order of iteration. Requires:
+// the pool lies in the image that is asked about.
+template <class T>
+[[nodiscard]] OwnerSource owner_source(std::string_view name, const SimPool<T>& pool) noexcept {
+    return {.name = name,
+            .context = &pool,
+            .find = [](const void* context, ConstOffsetBase base, std::uint64_t offset, ImageOwner& owner) {
+                return static_cast<const SimPool<T>*>(context)->find_owner(base, offset, owner);
+            }};
+}
 
 template <class T>
 Status SimPool<T>::check(ConstOffsetBase base) const noexcept {

@@ -4,6 +4,7 @@
 #include <ouro/base/offset_ptr.hpp>
 #include <ouro/base/sim_value.hpp>
 #include <ouro/streams/image_heap.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/past_reader.hpp>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 namespace ouro {
@@ -70,6 +72,17 @@ public:
         return is_of_it ? Status::ok : Status::corrupt_data;
     }
 
+    // For owner_source().
+    [[nodiscard]] bool find_owner(std::uint64_t offset, ImageOwner& owner) const noexcept {
+        const std::uint64_t number = (offset - items_.offset()) / sizeof(T);
+        if (offset < items_.offset() || number >= capacity_) return false;
+        owner.kind = OwnerKind::element;
+        owner.offset = items_.offset() + number * sizeof(T);
+        owner.bytes = sizeof(T);
+        owner.number = number;
+        return true;
+    }
+
 private:
     friend class SimVecRef<T>;
 
@@ -77,6 +90,17 @@ private:
     std::uint32_t size_ = 0;
     std::uint32_t capacity_ = 0;
 };
+
+// Tells reports which element has a byte, those beyond the size included. Requires: the array lies in the
+// image that is asked about.
+template <class T>
+[[nodiscard]] OwnerSource owner_source(std::string_view name, const SimVec<T>& array) noexcept {
+    return {.name = name,
+            .context = &array,
+            .find = [](const void* context, ConstOffsetBase, std::uint64_t offset, ImageOwner& owner) {
+                return static_cast<const SimVec<T>*>(context)->find_owner(offset, owner);
+            }};
+}
 
 template <class T>
 inline constexpr bool kIsSimValue<SimVec<T>> = true;

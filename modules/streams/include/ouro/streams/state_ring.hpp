@@ -5,8 +5,9 @@
 #include <ouro/base/offset_ptr.hpp>
 #include <ouro/jobs/job_pool.hpp>
 #include <ouro/memory/tag.hpp>
-#include <ouro/os/reservation.hpp>
+#include <ouro/streams/detail/history_memory.hpp>
 #include <ouro/streams/dirty_map.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/kept_future.hpp>
 #include <ouro/streams/segment.hpp>
 #include <ouro/streams/tick_view.hpp>
@@ -19,6 +20,8 @@
 #include <utility>
 
 namespace ouro {
+
+class MemoryTable;
 
 struct StateRingOptions {
     std::span<const SegmentOptions> segments = {};
@@ -55,7 +58,10 @@ struct StateRingOptions {
     JobPool* jobs = nullptr;
     // Where the image shall lie, or null for anywhere.
     void* address = nullptr;
-    // What the parts are called in the table of blocks.
+    // Instead of addresses of its own, two streams of this table, one for the image and one for the history.
+    // The table outlives the ring, and says which stream was refused what. Not together with an address.
+    MemoryTable* table = nullptr;
+    // What the image is called in the table of blocks; the history is "<name>: history".
     std::string_view name = "state";
     Tag tag = {};
 };
@@ -99,7 +105,8 @@ struct StateRingStats {
 class StateRing {
 public:
     // Fails as LiveImage::create does, with bad_argument (no ticks to keep, no such thinning),
-    // budget_exceeded (history_bytes are too few for this image) or out_of_memory.
+    // budget_exceeded (history_bytes are too few for this image) or out_of_memory; from a table also with
+    // capacity_exhausted (no room for the image or the history) or sealed. Nothing is left behind then.
     [[nodiscard]] static Expected<StateRing> create(const StateRingOptions& options) noexcept;
 
     constexpr StateRing() noexcept = default;
@@ -178,12 +185,16 @@ public:
     // tick before this call does not have it, and going back there leaves it alone. The ranges must stay
     // until they are released. Fails with bad_address (null, or in the image), zero_size, size_overflow,
     // address_in_use (overlaps one that is kept), not_found (no such segment), bad_argument (it is portable),
-    // capacity_exhausted (it is full, or too many ranges). On the thread that commits, as all of these.
-    Expected<void> keep_outside(std::string_view segment, MemoryBlock outside) noexcept;
+    // capacity_exhausted (it is full, or too many ranges). Reports call it by the name. On the thread that
+    // commits, as all of these.
+    Expected<void> keep_outside(std::string_view segment, MemoryBlock outside,
+                                std::string_view name = {}) noexcept;
     // not_found.
     Expected<void> release_outside(MemoryBlock outside) noexcept;
     // Where in the image the copy of a byte outside is, for views and masks; not_found.
     [[nodiscard]] Expected<std::uint64_t> outside_offset(const void* address) const noexcept;
+    // The other way round: what lies outside of which this byte of the image is a copy; not_found.
+    [[nodiscard]] Expected<ImageOwner> outside_at(std::uint64_t offset) const noexcept;
 
     // These bytes of the image count as zero in the hashes of the ticks committed from now on: clocks,
     // addresses of what lies elsewhere. They are kept and rolled back as before. Ticks committed before keep
@@ -225,7 +236,7 @@ private:
     Expected<void> restore_erased(Tick tick, StepFunction step, void* function) noexcept;
     void end() noexcept;
 
-    os::Reservation memory_;
+    detail::HistoryMemory memory_;
     detail::RingCore* core_ = nullptr;
     DirtyMap marks_;
 };

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <ouro/base/expected.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -25,18 +27,27 @@ struct Finding {
     // In the image.
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    const void* address = nullptr;
     // Empty: in the header, or between segments.
     std::string_view segment;
-    // What VerifyOptions::owner_of said.
-    std::string_view owner;
+    // Who has the first of these bytes.
+    ImageOwner owner{};
 };
+
+// Writes it as a sentence, cut where the text is full, with a zero at the end: "undeclared write: 4 bytes at
+// 0x7f0c5c011388 (segment 'world', image offset 70536): byte 8 of root 'town' (112 bytes)". Returns what was
+// written, without the zero.
+std::string_view describe_finding(const Finding& finding, std::span<char> text) noexcept;
 
 struct VerifyOptions {
     // Values that look like results of 0/0 or like addresses may be numbers by chance. They are looked for in
     // portable segments only.
     bool finds_nans = true;
     bool finds_addresses = true;
-    // Who has these bytes: an allocator, a column, an object; asked for each finding.
+    // Containers that are asked who has these bytes, before the library looks for itself: see find_owner().
+    std::span<const OwnerSource> sources = {};
+    // Asked before all of them, for each finding: a name for what the library knows nothing of, such as
+    // columns in plain memory. Empty: it does not know either.
     std::string_view (*owner_of)(void* context, std::uint64_t offset) = nullptr;
     void* context = nullptr;
 };
