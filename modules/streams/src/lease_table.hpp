@@ -90,12 +90,14 @@ public:
     }
 
 private:
-    // Tick in the upper half, then how many readers, then the future. No reader: the whole is zero.
+    // Tick in the upper half, then how many readers, then the future. Zero: free to be taken.
     using Cell = std::atomic<std::uint64_t>;
     static constexpr unsigned kTickShift = 32;
     static constexpr unsigned kCountShift = 8;
     static constexpr std::uint64_t kOneReader = std::uint64_t{1} << kCountShift;
     static constexpr std::uint64_t kReaders = 0xffffff00U;
+    // No reader is left, and what the last one had is not all given back yet.
+    static constexpr std::uint64_t kEnding = 1;
 
     static Lease unpack(std::uint64_t value) noexcept {
         return {.tick = static_cast<std::uint32_t>(value >> kTickShift),
