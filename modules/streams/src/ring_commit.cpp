@@ -28,12 +28,15 @@ Expected<Tick> RingCore::commit() noexcept {
     return Tick{newest()};
 }
 
-// The bound holds every page twice and all pins, so that giving up ticks always makes room in the end.
+// The bound holds every page twice and what readers hold on to, so that giving up ticks always makes room in
+// the end. Readers end meanwhile, and others come who count on what those had: looked at again each time.
 void RingCore::make_room(std::uint32_t changes) noexcept {
-    if (futures_.count() != 0) drop_futures();
-    if (pin_count_ != 0) release_pins();
-    while (!log_.has_room(changes) || slots_.free_count() < changes)
+    for (;;) {
+        if (futures_.count() != 0) drop_futures();
+        if (pin_count_ != 0) release_pins();
+        if (log_.has_room(changes) && slots_.free_count() >= changes) return;
         give_up_oldest();
+    }
 }
 
 void RingCore::give_up_oldest() noexcept {
@@ -66,9 +69,15 @@ void RingCore::give_up_pinned(const TickChanges& changes, std::uint32_t until) n
             slots_.give(slot);
             continue;
         }
-        OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
-        pins_[pin_count_++] = {.page = changes.pages[index], .slot = slot, .from = from, .until = until};
+        pin({.page = changes.pages[index], .slot = slot, .from = from, .until = until});
     }
+}
+
+// Those of readers that ended are listed until they are released, though others have their share by now.
+void RingCore::pin(const Pin& version) noexcept {
+    if (pin_count_ == pins_.size()) release_pins();
+    OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
+    pins_[pin_count_++] = version;
 }
 
 void RingCore::release_pins() noexcept {

@@ -122,6 +122,7 @@ private:
     void give_up_oldest() noexcept;
     void give_up_unpacked() noexcept;
     void give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept;
+    void pin(const Pin& version) noexcept;
     void release_pins() noexcept;
     TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots) noexcept;
     TickHashes capture_some(std::span<const std::uint32_t> pages,

@@ -174,8 +174,7 @@ void RingCore::give_up_version(std::uint32_t page, const VersionIndex::Located& 
     const bool is_pinned =
         is_any_held && !is_packed(word) && is_read(page, version.version.tick, version.until);
     if (!is_pinned) return free_word(word);
-    OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
-    pins_[pin_count_++] = {.page = page, .slot = word, .from = version.version.tick, .until = version.until};
+    pin({.page = page, .slot = word, .from = version.version.tick, .until = version.until});
 }
 
 }  // namespace ouro::detail
