@@ -13,7 +13,7 @@ constexpr std::size_t kAhead = 4;
 }  // namespace
 
 Expected<Tick> RingCore::commit() noexcept {
-    if (newest() == UINT32_MAX) return Status::capacity_exhausted;
+    if (newest() >= kLastTick) return Status::capacity_exhausted;
     if (const Status status = collect(); status != Status::ok) return status;
     const std::span<const std::uint32_t> pages = scratch_.first(marks_.drain(scratch_.data()));
     const auto count = static_cast<std::uint32_t>(pages.size());

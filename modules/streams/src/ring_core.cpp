@@ -51,7 +51,8 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     const bool can_thin =
         options.packing && options.thin_every > 1 && options.thin_every <= HistoryPacker::kMaxGroup;
     if (options.history_ticks == 0 || (thins && !can_thin)) return Status::bad_argument;
-    const std::uint64_t asked_ticks = std::uint64_t{options.history_ticks} + options.thinned_ticks;
+    const std::uint64_t asked_ticks = std::uint64_t{options.history_ticks} + options.thinned_ticks +
+                                      (options.packing ? options.dense_ticks : 0);
     if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
     RingSizes sizes{.pages = pages, .ticks = options.history_ticks + 1, .packs = options.packing};
     if (thins) {

@@ -50,6 +50,8 @@ public:
     // budget_exceeded when the bound is too small.
     [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options,
                                                      std::uint32_t pages) noexcept;
+    // The highest number that a tick can have: what is added to it for a while stays below 2^32.
+    static constexpr std::uint32_t kLastTick = UINT32_MAX - 4 * HistoryPacker::kMaxGroup;
 
     explicit RingCore(LiveImage&& image) noexcept : image_(std::move(image)) {}
     RingCore(const RingCore&) = delete;

@@ -248,6 +248,8 @@ TEST(PackedRing, WhatMakesNoSenseIsRefused) {
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.thin_every = 257; }), Status::bad_argument);
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.thinned_ticks = UINT32_MAX; }),
               Status::bad_argument);
+    EXPECT_EQ(status_with([](StateRingOptions& options) { options.dense_ticks = UINT32_MAX; }),
+              Status::bad_argument);
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.history_bytes = 512 << 10; }),
               Status::budget_exceeded);
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.unpacked_bytes = 16 << 20; }),
