@@ -193,7 +193,8 @@ private:
     void move_packed(std::uint8_t future, std::uint32_t page, Version version, std::uint32_t until) noexcept;
     void restore_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
     void unpack_newest(std::span<const std::uint32_t> pages) noexcept;
-    void drop_pins_behind(std::uint32_t tick) noexcept;
+    [[nodiscard]] bool is_pinned(std::uint32_t page, Version version) const noexcept;
+    void drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept;
     void rewind_log(std::uint32_t tick) noexcept;
     void drop_futures() noexcept;
     [[nodiscard]] std::uint64_t changes_since(std::uint32_t tick) const noexcept;
