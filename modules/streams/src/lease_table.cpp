@@ -23,8 +23,8 @@ bool LeaseTable::join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexc
     std::uint64_t value = cell.load(std::memory_order_relaxed);
     for (;;) {
         const Lease lease = unpack(value);
-        const bool is_full = (value & kReaders) == kReaders;
-        if (!lease.is_held || lease.tick != tick || lease.future != future || is_full) return false;
+        const bool has_room = (value & kSettled) != 0 && (value & kReaders) != kReaders;
+        if (!lease.is_held || lease.tick != tick || lease.future != future || !has_room) return false;
         if (cell.compare_exchange_weak(value, value + kOneReader, std::memory_order_seq_cst,
                                        std::memory_order_relaxed))
             return true;
@@ -90,6 +90,12 @@ void LeaseTable::give_back(std::uint32_t index) noexcept {
 
 LeaseTable::Lease LeaseTable::lease(std::uint32_t cell) const noexcept {
     return unpack(cells_[cell].load(std::memory_order_seq_cst));
+}
+
+bool LeaseTable::has_readers() const noexcept {
+    for (std::uint32_t index = 0; index < kReaderCells; ++index)
+        if (lease(index).is_held) return true;
+    return false;
 }
 
 std::uint32_t LeaseTable::oldest_or(std::uint32_t tick) const noexcept {

@@ -151,20 +151,26 @@ Expected<std::uint64_t> RingCore::hash(Tick tick, SegmentKind kind) const noexce
     return kind == SegmentKind::portable ? hashes.portable : hashes.process_bound;
 }
 
-// The lease is taken before the history is looked at: see LeaseTable.
+// The lease is taken before the history is looked at: see LeaseTable. Where going back began meanwhile, the
+// tick may be gone, or there again with more pages than were reserved.
 Expected<TickView> RingCore::view(Tick tick) noexcept {
-    if (const Status status = status_of(tick); status != Status::ok) return status;
-    const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
-    const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
-    if (!cell) return cell.status();
-    const bool has_room = set_aside(*cell, pages);
-    Status status = status_of(tick);
-    // Rolled back meanwhile, and perhaps there again.
-    if (status == Status::out_of_range || leases_.lease(*cell).future != 0) status = Status::tick_gone;
-    if (status == Status::ok && !has_room) status = Status::budget_exceeded;
-    if (status == Status::ok) return TickView(*this, tick, *cell);
-    end_view(*cell);
-    return status;
+    for (;;) {
+        const std::uint32_t timeline = timeline_.load(std::memory_order_seq_cst);
+        if (const Status status = status_of(tick); status != Status::ok) return status;
+        const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
+        const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
+        if (!cell) return cell.status();
+        const bool has_room = set_aside(*cell, pages);
+        Status status = status_of(tick);
+        if (status == Status::ok && !has_room) status = Status::budget_exceeded;
+        const bool is_sure = timeline_.load(std::memory_order_seq_cst) == timeline;
+        if (is_sure && status == Status::ok) {
+            leases_.settle(*cell);
+            return TickView(*this, tick, *cell);
+        }
+        end_view(*cell);
+        if (is_sure) return status;
+    }
 }
 
 Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
@@ -175,7 +181,10 @@ Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
     if (!cell) return cell.status();
     const bool has_room = set_aside(*cell, pages);
     const bool is_there = futures_.future_of(future).has_value();
-    if (is_there && has_room) return TickView(*this, tick, *cell);
+    if (is_there && has_room) {
+        leases_.settle(*cell);
+        return TickView(*this, tick, *cell);
+    }
     end_view(*cell);
     return is_there ? Status::budget_exceeded : Status::stale_handle;
 }

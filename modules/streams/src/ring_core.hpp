@@ -255,6 +255,8 @@ private:
     std::atomic<std::uint32_t> touched_pages_ = 0;
     std::atomic<std::uint32_t> oldest_ = 0;
     std::atomic<std::uint32_t> newest_ = 0;
+    // Counts how often going back began.
+    std::atomic<std::uint32_t> timeline_ = 0;
     PackedStore packed_;
     UnpackedPages unpacked_;
     ReadGate gate_;

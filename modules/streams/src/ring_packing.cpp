@@ -15,6 +15,7 @@ constexpr std::uint32_t kLeastSpare = 16;
 }  // namespace
 
 RingCore::~RingCore() {
+    OURO_ASSERT(!leases_.has_readers(), "the views of a ring end before it");
     packer_.cancel();
     wait(packer_);
 }

@@ -46,6 +46,7 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcep
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
     // From here on nobody begins to read what is left behind.
+    timeline_.fetch_add(1, std::memory_order_seq_cst);
     newest_.store(tick, std::memory_order_seq_cst);
     const bool is_read = leases_.is_any_held() && leases_.newest_or(tick) > tick;
     std::uint8_t future = 0;

@@ -42,6 +42,7 @@ struct LeaseTaker {
             faults->fetch_add(1);
             return;
         }
+        table->settle(*cell);
         (*owners)[*cell].store(tick + 1, std::memory_order_relaxed);
         if (!table->set_aside(*cell, 1 + tick)) faults->fetch_add(1);
         const bool is_mine =
@@ -73,6 +74,23 @@ TEST(RingParts, ACellIsTakenWhenItsLastReaderIsDoneWithIt) {
     EXPECT_EQ(faults, 0U);
     EXPECT_EQ(table.pages_reserved(), 0U);
     EXPECT_FALSE(table.is_any_held());
+}
+
+TEST(RingParts, ACellIsSharedOnceItIsSettled) {
+    LeaseTable table;
+    table.set_quota(100);
+    const auto first = table.take(5, 0, 10);
+    const auto second = table.take(5, 0, 20);
+    ASSERT_TRUE(first && second);
+    EXPECT_NE(*first, *second);
+    table.settle(*second);
+    EXPECT_EQ(*table.take(5, 0, 30), *second);
+    EXPECT_EQ(table.pages_reserved(), 30U);
+    // In the future that it belongs to.
+    table.move_behind(4, 48);
+    EXPECT_EQ(table.lease(*second).future, 48U);
+    EXPECT_TRUE(table.reads_future(48));
+    EXPECT_EQ(*table.take(5, 48, 30), *second);
 }
 
 // Somebody asks for more than there is, again and again.

@@ -110,7 +110,7 @@ public:
           core_(std::exchange(other.core_, nullptr)),
           marks_(other.marks_) {}
     StateRing& operator=(StateRing&& other) noexcept;
-    // Requires: no view of it is left.
+    // Requires: no view of it is left (assert).
     ~StateRing();
 
     [[nodiscard]] MemoryBlock image() const noexcept;
