@@ -158,6 +158,8 @@ private:
     void move_versions(std::span<const HistoryPacker::Result> results) noexcept;
     // Ends what is under way, and takes what came of it.
     void settle() noexcept;
+    // The same, but that nothing is thinned out by it.
+    void settle_to_go_back() noexcept;
     void free_word(std::uint32_t word) noexcept;
     // Unpacks a version, which is about to go, for whoever reads it.
     void unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept;

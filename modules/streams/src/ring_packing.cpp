@@ -42,6 +42,15 @@ void RingCore::settle() noexcept {
     take_packed();
 }
 
+// A tick that can be seen can be gone back to, whatever a worker has prepared: only commits thin out.
+void RingCore::settle_to_go_back() noexcept {
+    if (!packer_.is_under_way()) return;
+    packer_.cancel();
+    wait(packer_);
+    packer_.leave_group();
+    take_packed();
+}
+
 // Where room is short although there is much to pack, the oldest go a little earlier, so that packing can go
 // on.
 void RingCore::make_room_to_pack(std::uint32_t changes) noexcept {

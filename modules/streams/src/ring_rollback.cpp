@@ -10,8 +10,7 @@ constexpr std::size_t kAhead = 6;
 }  // namespace
 
 Status RingCore::rollback(Tick tick) noexcept {
-    // First, for the tick may be thinned out by it.
-    if (packs_) settle();
+    if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     return go_back(static_cast<std::uint32_t>(tick), false).status();
 }
@@ -19,7 +18,7 @@ Status RingCore::rollback(Tick tick) noexcept {
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
 // it had at the fork.
 Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
-    if (packs_) settle();
+    if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);

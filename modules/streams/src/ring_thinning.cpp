@@ -111,7 +111,6 @@ Expected<Tick> RingCore::nearest(Tick tick) const noexcept {
 
 // Each tick on the way is simulated again, and must be what it was.
 Status RingCore::restore(Tick tick, StepFunction step, void* function) noexcept {
-    if (packs_) settle();
     const auto kept = nearest(tick);
     if (!kept) return kept.status();
     if (const Status status = rollback(*kept); status != Status::ok) return status;
