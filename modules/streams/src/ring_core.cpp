@@ -33,13 +33,15 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     finder_.carve(carver, sizes.pages);
     futures_.carve(carver, sizes.slots);
     log_.carve(carver, sizes.ticks, sizes.pages, sizes.versions, !sizes.packs);
-    index_.carve(carver, sizes.pages, sizes.versions);
+    // Each of the two has its versions at once.
+    const bool thins = sizes.thinned_groups != 0;
+    const std::uint64_t thinned_versions = thins ? sizes.versions / 2 : 0;
+    index_.carve(carver, sizes.pages, sizes.versions + thinned_versions);
     if (sizes.packs) {
-        const bool thins = sizes.thinned_groups != 0;
         packed_.carve(carver, sizes.slots);
         packer_.carve(carver, sizes.pages, thins);
         unpacked_.carve(carver, sizes.unpacked + kUnpackedAtOnce);
-        if (thins) thinned_.carve(carver, sizes.thinned_groups, sizes.pages, sizes.versions / 2, false);
+        if (thins) thinned_.carve(carver, sizes.thinned_groups, sizes.pages, thinned_versions, false);
         thinned_hashes_ = carver.take<TickHashes>(sizes.thinned_ticks);
     }
     seen_ = carver.take<std::uint8_t>(std::uint64_t{sizes.slots} + 1);
