@@ -33,10 +33,10 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     finder_.carve(carver, sizes.pages);
     futures_.carve(carver, sizes.slots);
     log_.carve(carver, sizes.ticks, sizes.pages, sizes.versions, !sizes.packs);
-    // Each of the two has its versions at once.
+    // Whole and thinned-out ticks have their versions at once, and readers theirs of ticks that are gone.
     const bool thins = sizes.thinned_groups != 0;
     const std::uint64_t thinned_versions = thins ? sizes.versions / 2 : 0;
-    index_.carve(carver, sizes.pages, sizes.versions + thinned_versions);
+    index_.carve(carver, sizes.pages, sizes.versions + thinned_versions + sizes.unpacked);
     if (sizes.packs) {
         packed_.carve(carver, sizes.slots);
         packer_.carve(carver, sizes.pages, thins);
