@@ -24,14 +24,32 @@ Status HashMasks::add(const Mask& mask) noexcept {
     return Status::ok;
 }
 
-Status HashMasks::remove(std::uint64_t offset, std::uint64_t bytes) noexcept {
+Status HashMasks::remove(std::uint64_t offset, std::uint64_t bytes, std::uint32_t since) noexcept {
     const std::size_t at = first_behind(offset);
     if (at == count_ || masks_[at].offset != offset || masks_[at].bytes != bytes) return Status::not_found;
     std::copy(masks_.begin() + static_cast<std::ptrdiff_t>(at + 1),
               masks_.begin() + static_cast<std::ptrdiff_t>(count_),
               masks_.begin() + static_cast<std::ptrdiff_t>(at));
     --count_;
+    note_removed({.offset = offset, .bytes = bytes, .since = since});
     return Status::ok;
+}
+
+void HashMasks::note_removed(const Mask& mask) noexcept {
+    const std::span removed = std::span(removed_).first(removed_count_);
+    const auto same = std::ranges::find_if(
+        removed, [&](const Mask& each) { return each.offset == mask.offset && each.bytes == mask.bytes; });
+    if (same != removed.end()) {
+        same->since = mask.since;
+    } else if (removed_count_ < kMaxMasks) {
+        removed_[removed_count_++] = mask;
+    } else {
+        Mask& last = removed_[kMaxMasks - 1];
+        const std::uint64_t begin = std::min(last.offset, mask.offset);
+        last = {.offset = begin,
+                .bytes = std::max(last.end(), mask.end()) - begin,
+                .since = std::max(last.since, mask.since)};
+    }
 }
 
 bool HashMasks::covers(std::uint64_t offset) const noexcept {

@@ -29,8 +29,8 @@ public:
 
     // Requires: within the image. address_in_use when it overlaps another, capacity_exhausted.
     Status add(const Mask& mask) noexcept;
-    // not_found when there is none exactly like it.
-    Status remove(std::uint64_t offset, std::uint64_t bytes) noexcept;
+    // not_found when there is none exactly like it. `since` is the first tick whose hash counts it again.
+    Status remove(std::uint64_t offset, std::uint64_t bytes, std::uint32_t since) noexcept;
 
     [[nodiscard]] bool covers(std::uint64_t offset) const noexcept;
     // Whether there has ever been one; from any thread.
@@ -41,14 +41,17 @@ public:
         return count_ == 0 ? hash_page(page, number) : hash_around(page, number);
     }
 
-    // Calls with each page that a mask touches whose first tick is behind the given one, which is its first
-    // from now on.
+    // Calls with each page of a mask that was added or removed behind the tick; from now on it is so from the
+    // next one on.
     template <class Visit>
     void renew_behind(std::uint32_t tick, Visit&& visit) noexcept {
-        for (Mask& mask : std::span(masks_).first(count_)) {
-            if (mask.since <= tick) continue;
-            mask.since = tick + 1;
-            visit_pages(mask, visit);
+        for (const std::span<Mask> masks :
+             {std::span(masks_).first(count_), std::span(removed_).first(removed_count_)}) {
+            for (Mask& mask : masks) {
+                if (mask.since <= tick) continue;
+                mask.since = tick + 1;
+                visit_pages(mask, visit);
+            }
         }
     }
     template <class Visit>
@@ -60,12 +63,17 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t hash_around(const std::byte* page, std::uint32_t number) const noexcept;
+    void note_removed(const Mask& mask) noexcept;
     // The first that ends behind the offset.
     [[nodiscard]] std::size_t first_behind(std::uint64_t offset) const noexcept;
 
     // By ascending offsets.
     std::array<Mask, kMaxMasks> masks_{};
     std::size_t count_ = 0;
+    // Bytes that were masked once. When there are too many, the last entry covers several, and what is
+    // between.
+    std::array<Mask, kMaxMasks> removed_{};
+    std::size_t removed_count_ = 0;
     std::atomic<bool> was_used_ = false;
 };
 

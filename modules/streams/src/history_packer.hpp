@@ -88,6 +88,8 @@ public:
     [[nodiscard]] std::span<const std::uint32_t> group_pages() const noexcept {
         return group_pages_.first(group_page_count_);
     }
+    // As if the group had not been done to its end.
+    void leave_group() noexcept { has_thinned_ = false; }
     // The group is not taken; its pages begin anew when it is done again.
     void discard_thinned() noexcept;
     // Before any of it is taken: slots are given back when finish() has been through.

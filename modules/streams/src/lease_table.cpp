@@ -3,14 +3,28 @@
 #include <algorithm>
 
 namespace ouro::detail {
+namespace {
+
+// Never more, not even for a moment: what does not fit must not keep others out that do. Whoever sees that
+// these are taken sees that those who had them before are gone.
+bool add_within(std::atomic<std::uint64_t>& sum, std::uint32_t pages, std::uint64_t most) noexcept {
+    std::uint64_t before = sum.load(std::memory_order_relaxed);
+    do {
+        if (before + pages > most) return false;
+    } while (!sum.compare_exchange_weak(before, before + pages, std::memory_order_acquire,
+                                        std::memory_order_relaxed));
+    return true;
+}
+
+}  // namespace
 
 // One reader more of a tick that is read already.
 bool LeaseTable::join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexcept {
     std::uint64_t value = cell.load(std::memory_order_relaxed);
     for (;;) {
         const Lease lease = unpack(value);
-        const bool is_full = (value & kReaders) == kReaders;
-        if (!lease.is_held || lease.tick != tick || lease.future != future || is_full) return false;
+        const bool has_room = (value & kSettled) != 0 && (value & kReaders) != kReaders;
+        if (!lease.is_held || lease.tick != tick || lease.future != future || !has_room) return false;
         if (cell.compare_exchange_weak(value, value + kOneReader, std::memory_order_seq_cst,
                                        std::memory_order_relaxed))
             return true;
@@ -18,9 +32,7 @@ bool LeaseTable::join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexc
 }
 
 bool LeaseTable::reserve(std::uint32_t pages) noexcept {
-    if (reserved_pages_.fetch_add(pages, std::memory_order_relaxed) + pages <= quota_pages_) return true;
-    reserved_pages_.fetch_sub(pages, std::memory_order_relaxed);
-    return false;
+    return add_within(reserved_pages_, pages, quota_pages_);
 }
 
 Expected<std::uint32_t> LeaseTable::take(std::uint32_t tick, std::uint8_t future,
@@ -31,8 +43,6 @@ Expected<std::uint32_t> LeaseTable::take(std::uint32_t tick, std::uint8_t future
     held_.fetch_add(1, std::memory_order_seq_cst);
     for (std::uint32_t index = 0; index < kReaderCells; ++index) {
         std::uint64_t empty = 0;
-        // Taken over from whoever ended it a moment ago only when that one has counted its pages back.
-        if (cell_pages_[index].load(std::memory_order_acquire) != 0) continue;
         if (!cells_[index].compare_exchange_strong(empty, pack(tick, future), std::memory_order_seq_cst,
                                                    std::memory_order_relaxed))
             continue;
@@ -52,11 +62,11 @@ void LeaseTable::take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t
 
 bool LeaseTable::set_aside(std::uint32_t index, std::uint32_t pages) noexcept {
     if (is_set_aside(index)) return true;
-    const bool fits = set_aside_pages_.fetch_add(pages, std::memory_order_relaxed) + pages <= unpacked_quota_;
+    if (!add_within(set_aside_pages_, pages, unpacked_quota_)) return is_set_aside(index);
     std::uint32_t none = 0;
-    if (fits && unpacked_[index].compare_exchange_strong(none, pages, std::memory_order_seq_cst)) return true;
-    set_aside_pages_.fetch_sub(pages, std::memory_order_relaxed);
-    return fits;
+    if (!unpacked_[index].compare_exchange_strong(none, pages, std::memory_order_seq_cst))
+        set_aside_pages_.fetch_sub(pages, std::memory_order_relaxed);
+    return true;
 }
 
 bool LeaseTable::leave(std::uint32_t index) noexcept {
@@ -64,22 +74,28 @@ bool LeaseTable::leave(std::uint32_t index) noexcept {
     std::uint64_t value = cell.load(std::memory_order_relaxed);
     std::uint64_t left = 0;
     do {
-        left = (value & kReaders) == kOneReader ? 0 : value - kOneReader;
+        left = (value & kReaders) == kOneReader ? kEnding : value - kOneReader;
     } while (!cell.compare_exchange_weak(value, left, std::memory_order_acq_rel, std::memory_order_relaxed));
-    return left == 0;
+    return left == kEnding;
 }
 
 void LeaseTable::give_back(std::uint32_t index) noexcept {
     if (index < kReaderCells)
-        set_aside_pages_.fetch_sub(unpacked_[index].exchange(0, std::memory_order_acq_rel),
-                                   std::memory_order_relaxed);
-    reserved_pages_.fetch_sub(cell_pages_[index].exchange(0, std::memory_order_release),
-                              std::memory_order_relaxed);
+        set_aside_pages_.fetch_sub(unpacked_[index].exchange(0, std::memory_order_relaxed),
+                                   std::memory_order_release);
+    reserved_pages_.fetch_sub(cell_pages_[index].load(std::memory_order_relaxed), std::memory_order_release);
+    cells_[index].store(0, std::memory_order_release);
     held_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 LeaseTable::Lease LeaseTable::lease(std::uint32_t cell) const noexcept {
     return unpack(cells_[cell].load(std::memory_order_seq_cst));
+}
+
+bool LeaseTable::has_readers() const noexcept {
+    for (std::uint32_t index = 0; index < kReaderCells; ++index)
+        if (lease(index).is_held) return true;
+    return false;
 }
 
 std::uint32_t LeaseTable::oldest_or(std::uint32_t tick) const noexcept {

@@ -29,10 +29,13 @@ public:
     // How many pages all leases together may keep from being given up.
     void set_quota(std::uint64_t pages) noexcept { quota_pages_ = pages; }
 
-    // The number of a cell. Fails with capacity_exhausted (too many ticks are read at once) or
-    // budget_exceeded (the quota).
+    // The number of a cell: one that is settled, or a fresh one. Fails with capacity_exhausted (too many
+    // ticks are read at once) or budget_exceeded (the quota).
     [[nodiscard]] Expected<std::uint32_t> take(std::uint32_t tick, std::uint8_t future,
                                                std::uint32_t pages) noexcept;
+    // What was reserved for the cell is known to be enough: others may join. Before, the tick may have been
+    // rolled back and be there again with more pages.
+    void settle(std::uint32_t cell) noexcept { cells_[cell].fetch_or(kSettled, std::memory_order_relaxed); }
     void end(std::uint32_t cell) noexcept {
         end(cell, [] {});
     }
@@ -65,6 +68,8 @@ public:
 
     [[nodiscard]] Lease lease(std::uint32_t cell) const noexcept;
     [[nodiscard]] bool is_any_held() const noexcept { return held_.load(std::memory_order_seq_cst) != 0; }
+    // Of readers, not of futures.
+    [[nodiscard]] bool has_readers() const noexcept;
     // True for any lease in the timeline of which `is_wanted(lease, holder)` is true; the holder is a future,
     // or zero for readers.
     template <class IsWanted>
@@ -90,16 +95,21 @@ public:
     }
 
 private:
-    // Tick in the upper half, then how many readers, then the future. No reader: the whole is zero.
+    // Tick in the upper half, then how many readers, whether it is settled, and the future. Zero: free to be
+    // taken.
     using Cell = std::atomic<std::uint64_t>;
     static constexpr unsigned kTickShift = 32;
     static constexpr unsigned kCountShift = 8;
     static constexpr std::uint64_t kOneReader = std::uint64_t{1} << kCountShift;
     static constexpr std::uint64_t kReaders = 0xffffff00U;
+    static constexpr std::uint64_t kSettled = 0x80;
+    static_assert(kMaxFutures < kSettled);
+    // No reader is left, and what the last one had is not all given back yet.
+    static constexpr std::uint64_t kEnding = 1;
 
     static Lease unpack(std::uint64_t value) noexcept {
         return {.tick = static_cast<std::uint32_t>(value >> kTickShift),
-                .future = static_cast<std::uint8_t>(value),
+                .future = static_cast<std::uint8_t>(value & (kSettled - 1)),
                 .is_held = (value & kReaders) != 0};
     }
     // True for the last one.

@@ -13,7 +13,7 @@ constexpr std::size_t kAhead = 4;
 }  // namespace
 
 Expected<Tick> RingCore::commit() noexcept {
-    if (newest() == UINT32_MAX) return Status::capacity_exhausted;
+    if (newest() >= kLastTick) return Status::capacity_exhausted;
     if (const Status status = collect(); status != Status::ok) return status;
     const std::span<const std::uint32_t> pages = scratch_.first(marks_.drain(scratch_.data()));
     const auto count = static_cast<std::uint32_t>(pages.size());
@@ -32,12 +32,15 @@ Expected<Tick> RingCore::commit() noexcept {
     return Tick{newest()};
 }
 
-// The bound holds every page twice and all pins, so that giving up ticks always makes room in the end.
+// The bound holds every page twice and what readers hold on to, so that giving up ticks always makes room in
+// the end. Readers end meanwhile, and others come who count on what those had: looked at again each time.
 void RingCore::make_room(std::uint32_t changes) noexcept {
-    if (futures_.count() != 0) drop_futures();
-    if (pin_count_ != 0) release_pins();
-    while (!log_.has_room(changes) || slots_.free_count() < changes)
+    for (;;) {
+        if (futures_.count() != 0) drop_futures();
+        if (pin_count_ != 0) release_pins();
+        if (log_.has_room(changes) && slots_.free_count() >= changes) return;
         give_up_oldest();
+    }
 }
 
 void RingCore::give_up_oldest() noexcept {
@@ -70,9 +73,15 @@ void RingCore::give_up_pinned(const TickChanges& changes, std::uint32_t until) n
             slots_.give(slot);
             continue;
         }
-        OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
-        pins_[pin_count_++] = {.page = changes.pages[index], .slot = slot, .from = from, .until = until};
+        pin({.page = changes.pages[index], .slot = slot, .from = from, .until = until});
     }
+}
+
+// Those of readers that ended are listed until they are released, though others have their share by now.
+void RingCore::pin(const Pin& version) noexcept {
+    if (pin_count_ == pins_.size()) release_pins();
+    OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
+    pins_[pin_count_++] = version;
 }
 
 void RingCore::release_pins() noexcept {

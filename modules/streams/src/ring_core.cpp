@@ -43,14 +43,16 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     finder_.carve(carver, sizes.pages);
     futures_.carve(carver, sizes.slots);
     log_.carve(carver, sizes.ticks, sizes.pages, sizes.versions, !sizes.packs);
-    index_.carve(carver, sizes.pages, sizes.versions);
+    // Whole and thinned-out ticks have their versions at once, and readers theirs of ticks that are gone.
+    const bool thins = sizes.thinned_groups != 0;
+    const std::uint64_t thinned_versions = thins ? sizes.versions / 2 : 0;
+    index_.carve(carver, sizes.pages, sizes.versions + thinned_versions + sizes.unpacked);
     if (sizes.packs) {
-        const bool thins = sizes.thinned_groups != 0;
         packed_.carve(carver, sizes.slots);
         unwound_ = carver.take<std::uint32_t>(sizes.pages);
         packer_.carve(carver, sizes.pages, thins);
         unpacked_.carve(carver, sizes.unpacked + kUnpackedAtOnce);
-        if (thins) thinned_.carve(carver, sizes.thinned_groups, sizes.pages, sizes.versions / 2, false);
+        if (thins) thinned_.carve(carver, sizes.thinned_groups, sizes.pages, thinned_versions, false);
         thinned_hashes_ = carver.take<TickHashes>(sizes.thinned_ticks);
     }
     seen_ = carver.take<std::uint8_t>(std::uint64_t{sizes.slots} + 1);
@@ -62,7 +64,8 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     const bool can_thin =
         options.packing && options.thin_every > 1 && options.thin_every <= HistoryPacker::kMaxGroup;
     if (options.history_ticks == 0 || (thins && !can_thin)) return Status::bad_argument;
-    const std::uint64_t asked_ticks = std::uint64_t{options.history_ticks} + options.thinned_ticks;
+    const std::uint64_t asked_ticks = std::uint64_t{options.history_ticks} + options.thinned_ticks +
+                                      (options.packing ? options.dense_ticks : 0);
     if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
     const bool fine = std::ranges::any_of(options.segments, &SegmentOptions::fine);
     RingSizes sizes{
@@ -165,21 +168,27 @@ Expected<std::uint64_t> RingCore::hash(Tick tick, SegmentKind kind) const noexce
     return kind == SegmentKind::portable ? hashes.portable : hashes.process_bound;
 }
 
-// The lease is taken before the history is looked at: see LeaseTable.
+// The lease is taken before the history is looked at: see LeaseTable. Where going back began meanwhile, the
+// tick may be gone, or there again with more pages than were reserved.
 Expected<TickView> RingCore::view(Tick tick) noexcept {
-    if (const Status status = status_of(tick); status != Status::ok) return status;
-    const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
-    const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
-    if (!cell) return cell.status();
-    if (fine_) gate_.pass();
-    const bool has_room = set_aside(*cell, pages);
-    Status status = status_of(tick);
-    // Rolled back meanwhile, and perhaps there again.
-    if (status == Status::out_of_range || leases_.lease(*cell).future != 0) status = Status::tick_gone;
-    if (status == Status::ok && !has_room) status = Status::budget_exceeded;
-    if (status == Status::ok) return TickView(*this, tick, *cell);
-    end_view(*cell);
-    return status;
+    for (;;) {
+        const std::uint32_t timeline = timeline_.load(std::memory_order_seq_cst);
+        if (const Status status = status_of(tick); status != Status::ok) return status;
+        const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
+        const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
+        if (!cell) return cell.status();
+        if (fine_) gate_.pass();
+        const bool has_room = set_aside(*cell, pages);
+        Status status = status_of(tick);
+        if (status == Status::ok && !has_room) status = Status::budget_exceeded;
+        const bool is_sure = timeline_.load(std::memory_order_seq_cst) == timeline;
+        if (is_sure && status == Status::ok) {
+            leases_.settle(*cell);
+            return TickView(*this, tick, *cell);
+        }
+        end_view(*cell);
+        if (is_sure) return status;
+    }
 }
 
 Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
@@ -190,7 +199,10 @@ Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
     if (!cell) return cell.status();
     const bool has_room = set_aside(*cell, pages);
     const bool is_there = futures_.future_of(future).has_value();
-    if (is_there && has_room) return TickView(*this, tick, *cell);
+    if (is_there && has_room) {
+        leases_.settle(*cell);
+        return TickView(*this, tick, *cell);
+    }
     end_view(*cell);
     return is_there ? Status::budget_exceeded : Status::stale_handle;
 }

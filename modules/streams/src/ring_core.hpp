@@ -52,6 +52,8 @@ public:
     // budget_exceeded when the bound is too small.
     [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options,
                                                      std::uint32_t pages) noexcept;
+    // The highest number that a tick can have: what is added to it for a while stays below 2^32.
+    static constexpr std::uint32_t kLastTick = UINT32_MAX - 4 * HistoryPacker::kMaxGroup;
 
     explicit RingCore(LiveImage&& image) noexcept : image_(std::move(image)) {}
     RingCore(const RingCore&) = delete;
@@ -124,6 +126,7 @@ private:
     void give_up_oldest() noexcept;
     void give_up_unpacked() noexcept;
     void give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept;
+    void pin(const Pin& version) noexcept;
     void release_pins() noexcept;
     TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots) noexcept;
     TickHashes capture_some(std::span<const std::uint32_t> pages,
@@ -162,11 +165,12 @@ private:
     void close_gate() noexcept;
     void open_gate() noexcept;
     void ask_packing() noexcept;
-    // What would cost a tick that is needed, or one before it, is not taken.
-    void take_packed(std::uint32_t needed = UINT32_MAX) noexcept;
+    void take_packed() noexcept;
     void move_versions(std::span<const HistoryPacker::Result> results) noexcept;
     // Ends what is under way, and takes what came of it.
-    void settle(std::uint32_t needed = UINT32_MAX) noexcept;
+    void settle() noexcept;
+    // The same, but that nothing is thinned out by it.
+    void settle_to_go_back() noexcept;
     void free_word(std::uint32_t word) noexcept;
     // Unpacks a version, which is about to go, for whoever reads it.
     void unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept;
@@ -206,7 +210,8 @@ private:
     void unpack_at_tick(std::uint32_t tick, std::span<const std::uint32_t> pages, bool in_place) noexcept;
     [[nodiscard]] std::uint32_t unwind(std::uint32_t page, std::uint32_t word) noexcept;
     void unpack_newest(std::span<const std::uint32_t> pages) noexcept;
-    void drop_pins_behind(std::uint32_t tick) noexcept;
+    [[nodiscard]] bool is_pinned(std::uint32_t page, Version version) const noexcept;
+    void drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept;
     void rewind_log(std::uint32_t tick) noexcept;
     void drop_futures() noexcept;
     [[nodiscard]] std::uint64_t changes_since(std::uint32_t tick) const noexcept;
@@ -278,6 +283,8 @@ private:
     std::atomic<std::uint32_t> touched_pages_ = 0;
     std::atomic<std::uint32_t> oldest_ = 0;
     std::atomic<std::uint32_t> newest_ = 0;
+    // Counts how often going back began.
+    std::atomic<std::uint32_t> timeline_ = 0;
     PackedStore packed_;
     // While it goes back: where a version of each changed page is now.
     std::span<std::uint32_t> unwound_;

@@ -20,14 +20,14 @@ Status RingCore::mask(const void* address, std::size_t bytes) noexcept {
 Status RingCore::unmask(const void* address, std::size_t bytes) noexcept {
     if (!image_.block().contains(address)) return Status::not_found;
     const std::uint64_t offset = offset_of(address);
-    if (const Status status = masks_.remove(offset, bytes); status != Status::ok) return status;
+    if (const Status status = masks_.remove(offset, bytes, newest() + 1); status != Status::ok) return status;
     HashMasks::visit_pages({.offset = offset, .bytes = bytes},
                            [&](std::uint32_t page) { marks_.mark_page(page); });
     return Status::ok;
 }
 
-// A page that was captured before its mask is captured again, so that the next tick leaves the mask out as
-// the ticks did that are gone.
+// A page that was captured with other masks than those of now is captured again, so that the hash of the next
+// tick follows from its bytes and the masks, as that of the ticks did that are gone.
 void RingCore::follow_back(std::uint32_t tick) noexcept {
     masks_.renew_behind(tick, [&](std::uint32_t page) { marks_.mark_page(page); });
     outside_.load(image_, tick);

@@ -15,6 +15,7 @@ constexpr std::uint32_t kLeastSpare = 16;
 }  // namespace
 
 RingCore::~RingCore() {
+    OURO_ASSERT(!leases_.has_readers(), "the views of a ring end before it");
     packer_.cancel();
     wait(packer_);
 }
@@ -34,11 +35,20 @@ void RingCore::free_word(std::uint32_t word) noexcept {
         slots_.give(word);
 }
 
-void RingCore::settle(std::uint32_t needed) noexcept {
+void RingCore::settle() noexcept {
     if (!packer_.is_under_way()) return;
     packer_.cancel();
     wait(packer_);
-    take_packed(needed);
+    take_packed();
+}
+
+// A tick that can be seen can be gone back to, whatever a worker has prepared: only commits thin out.
+void RingCore::settle_to_go_back() noexcept {
+    if (!packer_.is_under_way()) return;
+    packer_.cancel();
+    wait(packer_);
+    packer_.leave_group();
+    take_packed();
 }
 
 // Where room is short although there is much to pack, the oldest go a little earlier, so that packing can go
@@ -48,7 +58,7 @@ void RingCore::make_room_to_pack(std::uint32_t changes) noexcept {
     // Moving the index about would mislead the packer.
     if (index_.free_blocks() < changes) settle();
     if (thins()) make_room_to_thin();
-    if (newest() < pack_tick_ + dense_ticks_) return;
+    if (newest() < std::uint64_t{pack_tick_} + dense_ticks_) return;
     const std::uint64_t wanted = std::uint64_t{changes} + changes / 2 + kLeastSpare;
     while (slots_.free_count() < wanted && log_.count() > dense_ticks_ + 2)
         give_up_oldest();
@@ -91,8 +101,8 @@ void RingCore::ask_packing() noexcept {
                          std::memory_order_seq_cst);
 }
 
-void RingCore::take_packed(std::uint32_t needed) noexcept {
-    const bool has_thinned = packer_.has_thinned() && needed > packer_.thinned_to() && make_room_for_group();
+void RingCore::take_packed() noexcept {
+    const bool has_thinned = packer_.has_thinned() && make_room_for_group();
     packer_.hold_new();
     move_versions(packer_.packed());
     if (has_thinned)
@@ -175,8 +185,7 @@ void RingCore::give_up_version(std::uint32_t page, const VersionIndex::Located& 
     const bool is_pinned =
         is_any_held && !is_packed(word) && is_read(page, version.version.tick, version.until);
     if (!is_pinned) return free_word(word);
-    OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
-    pins_[pin_count_++] = {.page = page, .slot = word, .from = version.version.tick, .until = version.until};
+    pin({.page = page, .slot = word, .from = version.version.tick, .until = version.until});
 }
 
 }  // namespace ouro::detail

@@ -10,16 +10,16 @@ constexpr std::size_t kAhead = 6;
 }  // namespace
 
 Status RingCore::rollback(Tick tick) noexcept {
+    if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
-    if (packs_) settle(static_cast<std::uint32_t>(tick));
     return go_back(static_cast<std::uint32_t>(tick), false).status();
 }
 
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
 // it had at the fork.
 Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
+    if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
-    if (packs_) settle(static_cast<std::uint32_t>(tick));
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
@@ -45,6 +45,7 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcep
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
     // From here on nobody begins to read what is left behind.
+    timeline_.fetch_add(1, std::memory_order_seq_cst);
     newest_.store(tick, std::memory_order_seq_cst);
     const bool is_read = leases_.is_any_held() && leases_.newest_or(tick) > tick;
     std::uint8_t future = 0;

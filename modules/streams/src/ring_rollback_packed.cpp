@@ -16,12 +16,11 @@ void RingCore::go_back_packed(std::uint8_t future, std::uint32_t tick,
     if (tick + 1 < pack_tick_)
         for (const std::uint32_t page : pages)
             packer_.restart(page);
-    if (future != 0) {
-        drop_pins_behind(tick);
+    if (future != 0)
         move_to_future(future, tick, pages);
-    } else {
+    else
         forget_packed(tick, pages);
-    }
+    drop_pins_behind(tick, future);
     rewind_log(tick);
     unpack_newest(pages);
     open_gate();
@@ -80,7 +79,8 @@ void RingCore::forget_packed(std::uint32_t tick, std::span<const std::uint32_t> 
     index_.end_change();
 }
 
-// Of ticks that were thinned out only what is read is still there.
+// Of ticks that were thinned out only what is pinned is still there. The leases do not tell: somebody may be
+// about to find that the tick is gone.
 void RingCore::move_packed(std::uint8_t future, std::uint32_t page, Version version,
                            std::uint32_t until) noexcept {
     const bool is_there = is_kept(version.tick, until);
@@ -90,17 +90,27 @@ void RingCore::move_packed(std::uint8_t future, std::uint32_t page, Version vers
         unpack_for_readers(page, version, until);
         return free_word(version.slot);
     }
-    if (is_read(page, version.tick, until == 0 ? UINT32_MAX : until))
+    if (is_there ? is_read(page, version.tick, until == 0 ? UINT32_MAX : until) : is_pinned(page, version))
         futures_.add(future, page, version);
     else if (is_there)
         free_word(version.slot);
 }
 
-// They belong to the future from now on.
-void RingCore::drop_pins_behind(std::uint32_t tick) noexcept {
+bool RingCore::is_pinned(std::uint32_t page, Version version) const noexcept {
+    return std::ranges::any_of(pins_.first(pin_count_), [&](const Pin& pin) {
+        return pin.page == page && pin.from == version.tick && pin.slot == version.slot;
+    });
+}
+
+// They belong to the future from now on. Without one nobody reads them.
+void RingCore::drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept {
     std::uint32_t kept = 0;
-    for (const Pin& pin : pins_.first(pin_count_))
-        if (pin.from <= tick) pins_[kept++] = pin;
+    for (const Pin& pin : pins_.first(pin_count_)) {
+        if (pin.from <= tick)
+            pins_[kept++] = pin;
+        else if (future == 0)
+            slots_.give(pin.slot);
+    }
     pin_count_ = kept;
 }
 

@@ -102,13 +102,18 @@ bool VersionIndex::append(std::uint32_t number, Version version, std::uint32_t n
     return true;
 }
 
+// Each step leads to a lesser depth. Where it does not, a block was taken for something else meanwhile; links
+// can lead in a circle then.
 std::uint32_t VersionIndex::block_at_or_before(const Page& page, std::uint32_t tick) const noexcept {
     std::uint32_t number = page.last.load(std::memory_order_acquire);
     const std::uint32_t first_depth = get(page.first_depth);
+    std::uint32_t behind = UINT32_MAX;
     while (number != 0) {
         const Block& block = blocks_[number];
         if (get(block.ticks[0]) <= tick) return number;
-        if (get(block.depth) <= first_depth) return 0;
+        const std::uint32_t depth = get(block.depth);
+        if (depth <= first_depth || depth >= behind) return 0;
+        behind = depth;
         const std::uint32_t jump = get(block.jump);
         const bool may_jump = jump != 0 && get(block.jump_depth) >= first_depth;
         number = may_jump && get(blocks_[jump].ticks[0]) > tick ? jump : get(block.previous);

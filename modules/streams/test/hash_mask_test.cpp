@@ -145,6 +145,44 @@ TEST_F(HashMaskTest, GoingBackBehindAMaskTheTicksAfterItLeaveItOutAgain) {
     EXPECT_EQ(commit(), expected_hash());
 }
 
+TEST_F(HashMaskTest, GoingBackBehindItsEndTheTicksAfterItCountTheBytesAgain) {
+    ASSERT_TRUE(ring_.mask(world_ + 520, 8));
+    put(520, 1000);
+    const std::uint64_t masked = commit();
+    commit();
+    ASSERT_TRUE(ring_.unmask(world_ + 520, 8));
+    const std::uint64_t plain = commit();
+    EXPECT_NE(plain, masked);
+    EXPECT_EQ(plain, expected_hash());
+    ASSERT_TRUE(ring_.rollback(1));
+    EXPECT_EQ(*ring_.hash(1), masked);
+    EXPECT_EQ(commit(), plain);
+    ASSERT_TRUE(ring_.rollback(1));
+    EXPECT_EQ(commit(), plain);
+    // Also when nothing was committed since.
+    ASSERT_TRUE(ring_.mask(world_ + 520, 8));
+    EXPECT_EQ(commit(), masked);
+    ASSERT_TRUE(ring_.unmask(world_ + 520, 8));
+    ASSERT_TRUE(ring_.rollback(ring_.newest()));
+    EXPECT_EQ(commit(), plain);
+}
+
+TEST_F(HashMaskTest, VeryManyThatAreGoneAreStillCountedAgain) {
+    std::vector<std::byte*> places;
+    for (std::size_t at = 0; at + 64 < kWorld.bytes; at += 200)
+        places.push_back(world_ + at);
+    for (std::byte* place : places) {
+        put(static_cast<std::size_t>(place - world_), 7);
+        ASSERT_TRUE(ring_.mask(place, 8));
+        commit();
+        ASSERT_TRUE(ring_.unmask(place, 8));
+    }
+    EXPECT_EQ(commit(), expected_hash());
+    ASSERT_TRUE(ring_.rollback(ring_.oldest()));
+    EXPECT_EQ(commit(), expected_hash());
+    EXPECT_EQ(ring_.check(), Status::ok);
+}
+
 TEST_F(HashMaskTest, BadOnesAreRefused) {
     EXPECT_EQ(ring_.mask(world_, 0).status(), Status::zero_size);
     EXPECT_EQ(ring_.mask(&ring_, 8).status(), Status::out_of_range);

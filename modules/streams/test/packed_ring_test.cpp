@@ -268,6 +268,34 @@ TEST(PackedRing, ABoundInBytesHoldsAndTheOldestGoFirst) {
     EXPECT_EQ(world.ring().check(), Status::ok);
 }
 
+// As many versions as the lists of whole and of thinned-out ticks have room for, each of them small.
+TEST(PackedRing, VeryManySmallVersionsFit) {
+    constexpr std::uint32_t kMany = 240;
+    constexpr SegmentOptions kLarge{.name = "world", .bytes = kMany * kStatePageBytes};
+    StateRingOptions options{.segments = {&kLarge, 1},
+                             .history_ticks = 60,
+                             .history_bytes = 12 << 20,
+                             .packing = true,
+                             .dense_ticks = 1,
+                             .unpacked_bytes = 1 << 20,
+                             .thinned_ticks = 80,
+                             .thin_every = 2};
+    for (; options.history_ticks <= 90; options.history_ticks += 10) {
+        auto ring = StateRing::create(options);
+        ASSERT_TRUE(ring);
+        const MemoryBlock world = *ring->segment_block("world");
+        for (std::uint32_t tick = 1; tick <= 200; ++tick) {
+            for (std::uint32_t page = 0; page < kMany; ++page) {
+                std::byte* to = world.data + std::size_t{page} * kStatePageBytes;
+                std::memcpy(to, &tick, sizeof(tick));
+                ASSERT_EQ(ring->mark(to, sizeof(tick)), Status::ok);
+            }
+            ASSERT_TRUE(ring->commit());
+        }
+        EXPECT_EQ(ring->check(), Status::ok);
+    }
+}
+
 TEST(PackedRing, WhatMakesNoSenseIsRefused) {
     const auto status_with = [](auto change) {
         StateRingOptions options = kThinned;
@@ -279,6 +307,8 @@ TEST(PackedRing, WhatMakesNoSenseIsRefused) {
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.thin_every = 1; }), Status::bad_argument);
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.thin_every = 257; }), Status::bad_argument);
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.thinned_ticks = UINT32_MAX; }),
+              Status::bad_argument);
+    EXPECT_EQ(status_with([](StateRingOptions& options) { options.dense_ticks = UINT32_MAX; }),
               Status::bad_argument);
     EXPECT_EQ(status_with([](StateRingOptions& options) { options.history_bytes = 512 << 10; }),
               Status::budget_exceeded);

@@ -2,6 +2,7 @@
 // ticks and rolls back.
 #include <ouro/base/hash.hpp>
 #include <ouro/base/random.hpp>
+#include <ouro/jobs/job.hpp>
 #include <ouro/jobs/job_pool.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/streams/state_ring.hpp>
@@ -10,6 +11,8 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <functional>
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -133,8 +136,6 @@ void run_readers(std::uint64_t seed, bool rolls_back, const StateRingOptions& op
         if (rolls_back && newest > oldest && random.below(seldom) == 0) {
             const auto back = random.below(static_cast<std::uint32_t>(newest - oldest) + 1);
             status = scene.ring().rollback(scene.ring().nearest(newest - back).value_or(newest)).status();
-            // What a worker prepared is thinned out now.
-            if (status == Status::tick_thinned) status = Status::ok;
         } else {
             scene.change(random);
             status = scene.ring().commit().status();
@@ -210,6 +211,106 @@ TEST(RingConcurrent, ReadersSeeWholeTicksWhileTheyAreThinnedOut) {
 }
 TEST(RingConcurrent, ReadersSeeWholeTicksWhileThinnedOnesAreRolledBack) {
     run_packed_readers(true, 90, 8 << 20);
+}
+
+// Keeps the worker of a pool busy, so that old versions wait to be packed and are given up as they are.
+class BusyWork {
+public:
+    explicit BusyWork(JobPool& jobs) {
+        if (!post(jobs, work_)) return;
+        while (!has_begun_.load())
+            os::yield_thread();
+    }
+    ~BusyWork() {
+        is_over_ = true;
+        wait(work_);
+    }
+    BusyWork(const BusyWork&) = delete;
+    BusyWork& operator=(const BusyWork&) = delete;
+
+private:
+    void stay() {
+        has_begun_ = true;
+        while (!is_over_.load())
+            os::yield_thread();
+    }
+
+    std::atomic<bool> has_begun_ = false;
+    std::atomic<bool> is_over_ = false;
+    JobWith<std::function<void()>> work_{[this] { stay(); }};
+};
+
+// One reader has the whole quota, ends, and the next one has it before anything is committed.
+TEST(RingConcurrent, AReadersShareIsTheNextOnesWhenItEnds) {
+    constexpr std::uint64_t kShare = kPages + 1;
+    auto jobs = JobPool::create({.workers = 1});
+    ASSERT_TRUE(jobs);
+    const BusyWork busy(*jobs);
+    auto ring = StateRing::create({.segments = {&kWorld, 1},
+                                   .history_ticks = 100,
+                                   .history_bytes = 4 << 20,
+                                   .reader_bytes = kShare * kStatePageBytes,
+                                   .packing = true,
+                                   .dense_ticks = 2,
+                                   .jobs = &*jobs});
+    ASSERT_TRUE(ring) << status_name(ring.status());
+    const MemoryBlock world = *ring->segment_block("world");
+    const auto commit = [&] {
+        const Tick tick = ring->newest() + 1;
+        for (std::uint32_t page = 0; page < kPages; ++page)
+            std::memcpy(world.data + page * kStatePageBytes, &tick, sizeof(tick));
+        (void)ring->mark(world.data, world.size);
+        return ring->commit().status();
+    };
+    while (ring->oldest() < 10)
+        ASSERT_EQ(commit(), Status::ok);
+    for (int reader = 0; reader < 10; ++reader) {
+        const Tick oldest = ring->oldest();
+        auto view = ring->view(oldest);
+        ASSERT_TRUE(view) << status_name(view.status());
+        EXPECT_EQ(ring->view(oldest + 1).status(), Status::budget_exceeded);
+        while (ring->oldest() == oldest)
+            ASSERT_EQ(commit(), Status::ok);
+        Tick number = 0;
+        ASSERT_EQ(view->read(kSegmentAlignment, std::as_writable_bytes(std::span(&number, 1))), Status::ok);
+        EXPECT_EQ(number, oldest);
+        EXPECT_EQ(ring->stats().pinned_slots, kPages);
+    }
+    ASSERT_EQ(commit(), Status::ok);
+    EXPECT_EQ(ring->check(), Status::ok);
+}
+
+// When a worker has prepared to thin out a tick that can still be seen.
+TEST(RingConcurrent, WhatIsNearestCanBeGoneBackTo) {
+    auto jobs = JobPool::create({.workers = 1});
+    ASSERT_TRUE(jobs);
+    for (Tick ticks = 30; ticks < 50; ++ticks) {
+        auto ring = StateRing::create({.segments = {&kWorld, 1},
+                                       .history_ticks = 8,
+                                       .history_bytes = 8 << 20,
+                                       .packing = true,
+                                       .dense_ticks = 2,
+                                       .thinned_ticks = 60,
+                                       .thin_every = 5,
+                                       .jobs = &*jobs});
+        ASSERT_TRUE(ring);
+        const MemoryBlock world = *ring->segment_block("world");
+        while (ring->newest() < ticks) {
+            std::memset(world.data, static_cast<int>(ring->newest()), 100);
+            (void)ring->mark(world.data, 100);
+            ASSERT_TRUE(ring->commit());
+            // The one worker does them in order: what the ring has posted is done when this is.
+            JobWith behind([] {});
+            ASSERT_TRUE(post(*jobs, behind));
+            while (!behind.is_done())
+                os::yield_thread();
+        }
+        Tick tick = 1;
+        while (ring->nearest(tick).value_or(0) != tick || tick % 5 == 0)
+            ++tick;
+        EXPECT_EQ(ring->rollback(tick).status(), Status::ok) << tick << " of " << ticks;
+        EXPECT_EQ(ring->check(), Status::ok);
+    }
 }
 
 // Whoever copies and hashes, the result is the same.

@@ -167,8 +167,6 @@ private:
         auto each = copies.begin();
         std::advance(each, random_.below(static_cast<std::uint32_t>(copies.size())));
         auto view = ring_.view(future, each->first);
-        // What a worker had prepared may have been thinned out when the future was left.
-        if (view.status() == Status::tick_thinned) return;
         if (!view) return expect_quota_is_used(view.status());
         expect_view(*view, each->second);
         if (views_.size() < 20) views_.emplace_back(*std::move(view), each->second);

@@ -17,6 +17,7 @@ using ouro::AssetStack;
 using ouro::FrameStream;
 using ouro::FrameWriter;
 using ouro::MemoryTable;
+using ouro::StateRing;
 using ouro::testing_support::kKib;
 using ouro::testing_support::kMib;
 using ouro::testing_support::small_table;
@@ -59,6 +60,18 @@ TEST(StreamsDeath, AWriterThatOutlivesItsFramesIsCaught) {
             }
         },
         "ends after its writers");
+}
+
+TEST(StreamsDeath, AViewThatOutlivesItsRingIsCaught) {
+    constexpr ouro::SegmentOptions kWorld{.name = "world", .bytes = 64 * kKib};
+    EXPECT_DEATH(
+        {
+            ouro::TickView view;
+            auto ring =
+                StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 4, .history_bytes = 4 * kMib});
+            view = *ring->view(0);
+        },
+        "the views of a ring end before it");
 }
 
 TEST(StreamsDeath, ACursorOnlyGoesBack) {

@@ -100,13 +100,16 @@ struct StateRingStats {
 //     ring->rollback(tick);              // byte for byte as it was
 //     auto past = ring->view(tick - 5);  // read it, from any thread
 //
-// One thread at a time commits and rolls back, while nobody writes to the image. Any thread may mark, take
-// views and read through them at any time. After creation nothing is allocated any more.
+// One thread at a time commits and rolls back, while nobody writes to the image or marks. Between, any number
+// of threads write and mark at once. Views are taken, read and compared on any thread at any time, which may
+// also ask for newest(), oldest() and nearest(); what changes anything, hash(), stats() and check() are for
+// the thread that commits. After creation nothing is allocated any more.
 class StateRing {
 public:
-    // Fails as LiveImage::create does, with bad_argument (no ticks to keep, no such thinning),
-    // budget_exceeded (history_bytes are too few for this image) or out_of_memory; from a table also with
-    // capacity_exhausted (no room for the image or the history) or sealed. Nothing is left behind then.
+    // Fails as LiveImage::create does, with bad_argument (no ticks to keep, or far too many, no such
+    // thinning), budget_exceeded (history_bytes are too few for this image) or out_of_memory; from a table
+    // also with capacity_exhausted (no room for the image or the history) or sealed. Nothing is left behind
+    // then.
     [[nodiscard]] static Expected<StateRing> create(const StateRingOptions& options) noexcept;
 
     constexpr StateRing() noexcept = default;
@@ -115,7 +118,7 @@ public:
           core_(std::exchange(other.core_, nullptr)),
           marks_(other.marks_) {}
     StateRing& operator=(StateRing&& other) noexcept;
-    // Requires: no view of it is left.
+    // Requires: no view of it is left (assert).
     ~StateRing();
 
     [[nodiscard]] MemoryBlock image() const noexcept;
@@ -134,8 +137,9 @@ public:
     [[nodiscard]] Tick oldest() const noexcept;
 
     // Ends the tick: keeps what changed, and returns the number of the tick that is now complete. Ticks that
-    // the bounds leave no room for are given up, oldest first. Fails as the system's trackers do, and then
-    // the last tick is as it was; what was found to be written stays marked.
+    // the bounds leave no room for are given up, oldest first. Fails as the system's trackers do, or with
+    // capacity_exhausted after some 2^32 ticks, and then the last tick is as it was; what was found to be
+    // written stays marked.
     Expected<Tick> commit() noexcept;
 
     // The image is as it was when that tick was committed; later ticks are gone. Fails with tick_gone (before
