@@ -1,0 +1,152 @@
+// Readers of kept futures, while others are kept, dropped and packed.
+#include <ouro/base/random.hpp>
+#include <ouro/jobs/job_pool.hpp>
+#include <ouro/os/thread.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+constexpr std::uint32_t kPages = 24;
+constexpr SegmentOptions kWorld{.name = "world", .bytes = kPages * kStatePageBytes};
+constexpr auto kFirstPage = static_cast<std::uint32_t>(kSegmentAlignment / kStatePageBytes);
+
+// The first page is filled with the number of the tick, any other that is written with one number.
+struct Futures {
+    StateRing ring;
+    std::atomic<bool> is_over = false;
+    std::atomic<std::uint64_t> reads = 0;
+    std::atomic<std::uint64_t> faults = 0;
+    // Handles that may be stale by now.
+    std::array<std::atomic<std::uint64_t>, 4> handles{};
+
+    void write(Random& random) {
+        const MemoryBlock world = *ring.segment_block("world");
+        fill(world.data, ring.newest() + 1);
+        for (std::uint32_t count = random.below(8); count != 0; --count)
+            fill(world.data + std::size_t{1 + random.below(kPages - 1)} * kStatePageBytes, random.next());
+    }
+    void fill(std::byte* page, std::uint64_t number) {
+        for (std::size_t at = 0; at < kStatePageBytes; at += sizeof(number))
+            std::memcpy(page + at, &number, sizeof(number));
+        (void)ring.mark(page, kStatePageBytes);
+    }
+    [[nodiscard]] static bool is_whole(const TickView& view) {
+        for (std::uint32_t page = kFirstPage; page < kFirstPage + kPages; ++page) {
+            const std::byte* bytes = view.page(page);
+            std::uint64_t first = 0;
+            std::memcpy(&first, bytes, sizeof(first));
+            if (page == kFirstPage && first != view.tick()) return false;
+            if (std::memcmp(bytes, bytes + sizeof(first), kStatePageBytes - sizeof(first)) != 0) return false;
+        }
+        return true;
+    }
+};
+
+struct FutureReader {
+    Futures* futures = nullptr;
+    std::uint64_t seed = 0;
+
+    static void run(void* argument) {
+        auto& self = *static_cast<FutureReader*>(argument);
+        Random random(self.seed);
+        while (!self.futures->is_over.load(std::memory_order_relaxed))
+            self.read(random);
+    }
+    void read(Random& random) {
+        const auto& handle = futures->handles[random.below(4)];
+        const auto future = KeptFuture::from_bits(handle.load(std::memory_order_relaxed));
+        const Tick newest = futures->ring.newest();
+        const auto view =
+            futures->ring.view(future, newest + 20 - std::min<Tick>(newest + 20, random.below(60)));
+        if (!view) {
+            const bool is_expected =
+                view.status() == Status::stale_handle || view.status() == Status::out_of_range ||
+                view.status() == Status::tick_thinned || view.status() == Status::budget_exceeded;
+            if (!is_expected) futures->faults.fetch_add(1);
+            return;
+        }
+        for (int times = 0; times < 2; ++times) {
+            if (!Futures::is_whole(*view)) futures->faults.fetch_add(1);
+            os::yield_thread();
+        }
+        futures->reads.fetch_add(1);
+    }
+};
+
+void simulate(Futures& futures, Random& random) {
+    StateRing& ring = futures.ring;
+    for (int step = 0; step < 1500 || futures.reads.load() < 50; ++step) {
+        const Tick back = random.below(20);
+        const Tick target = ring.newest() > back + ring.oldest() ? ring.newest() - back : ring.newest();
+        const std::uint32_t choice = random.below(24);
+        auto& handle = futures.handles[random.below(4)];
+        if (choice == 0) {
+            ASSERT_TRUE(ring.rollback(ring.nearest(target).value_or(target)));
+        } else if (choice < 3) {
+            if (const auto old = KeptFuture::from_bits(handle.exchange(0)); old) {
+                ASSERT_TRUE(ring.drop(old));
+            }
+            const auto future = ring.branch(ring.nearest(target).value_or(target));
+            if (future) handle.store(future->bits());
+        } else {
+            futures.write(random);
+            ASSERT_TRUE(ring.commit());
+        }
+    }
+}
+
+void run_futures(std::uint64_t seed, const StateRingOptions& options) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    auto ring = StateRing::create(options);
+    ASSERT_TRUE(ring);
+    Futures futures;
+    futures.ring = *std::move(ring);
+    Random random(seed);
+    std::array<FutureReader, 3> readers;
+    std::array<os::Thread, 3> threads;
+    for (std::size_t index = 0; index < readers.size(); ++index) {
+        readers[index] = {.futures = &futures, .seed = seed * 100 + index};
+        auto thread = os::Thread::start(FutureReader::run, &readers[index]);
+        ASSERT_TRUE(thread);
+        threads[index] = *std::move(thread);
+    }
+    simulate(futures, random);
+    futures.is_over = true;
+    for (os::Thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(futures.faults, 0U);
+    ASSERT_TRUE(futures.ring.commit());
+    EXPECT_EQ(futures.ring.check(), Status::ok);
+}
+
+TEST(FutureConcurrent, ReadersSeeWholeTicksOfFutures) {
+    run_futures(1, {.segments = {&kWorld, 1}, .history_ticks = 30, .history_bytes = 16 << 20});
+}
+
+TEST(FutureConcurrent, ReadersSeeWholeTicksOfPackedFutures) {
+    for (unsigned workers = 0; workers < 2; ++workers) {
+        auto jobs = JobPool::create({.workers = workers});
+        ASSERT_TRUE(jobs);
+        for (const std::uint32_t thinned_ticks : {0U, 40U})
+            run_futures(2 + workers, {.segments = {&kWorld, 1},
+                                      .history_ticks = 16,
+                                      .history_bytes = 16 << 20,
+                                      .packing = true,
+                                      .dense_ticks = 3,
+                                      .thinned_ticks = thinned_ticks,
+                                      .thin_every = 4,
+                                      .jobs = workers == 0 ? nullptr : &*jobs});
+    }
+}
+
+}  // namespace
+}  // namespace ouro
