@@ -64,12 +64,12 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     const bool can_thin =
         options.packing && options.thin_every > 1 && options.thin_every <= HistoryPacker::kMaxGroup;
     if (options.history_ticks == 0 || (thins && !can_thin)) return Status::bad_argument;
-    const std::uint64_t asked_ticks = std::uint64_t{options.history_ticks} + options.thinned_ticks +
-                                      (options.packing ? options.dense_ticks : 0);
-    if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
     const bool fine = std::ranges::any_of(options.segments, &SegmentOptions::fine);
-    RingSizes sizes{
-        .pages = pages, .ticks = options.history_ticks + 1, .fine = fine, .packs = options.packing || fine};
+    const bool packs = options.packing || fine;
+    const std::uint64_t asked_ticks =
+        std::uint64_t{options.history_ticks} + options.thinned_ticks + (packs ? options.dense_ticks : 0);
+    if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
+    RingSizes sizes{.pages = pages, .ticks = options.history_ticks + 1, .fine = fine, .packs = packs};
     if (thins) {
         // A group is thinned out some time after it is complete.
         sizes.ticks = std::max(options.history_ticks, options.dense_ticks) + 1 + 2 * options.thin_every;
