@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
     if (argc < 2) return right ? 0 : 1;
     const std::string folder = std::string(argv[1]) + "/";
     const ouro::FrameNames names{.describe = name_frame};
-    return right && ouro::save_image((folder + "world.ouro").c_str()) &&
+    return right && ouro::save_recording((folder + "world.ouro").c_str()) &&
                    save(folder + "world.trace.json", [](auto sink) { ouro::write_chrome_trace(sink); }) &&
                    save(folder + "world.folded",
                         [&](auto sink) {

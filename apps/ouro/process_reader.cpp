@@ -126,7 +126,7 @@ void complain_about_process(std::uint32_t process_id, Status status) {
                 "the system does not let you look into " + process +
                 ": it belongs to another user, protects itself, or the system lets only parents look. Type "
                 "the command as that user or as root, let the program call ouro::allow_reports(), or "
-                "record itself with ouro::save_image(path)");
+                "record itself with ouro::save_recording(path)");
         default:
             throw ReportError("cannot look into " + process + ": " + std::string(status_text(status)));
     }

@@ -4,6 +4,7 @@
 #include <ouro/observe/detail/recording_format.hpp>
 
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <system_error>
 
@@ -27,14 +28,20 @@ public:
         file_.open(path, std::ios::binary);
         if (file_) return;
         throw ReportError("cannot open '" + path + "': " + std::generic_category().message(errno) +
-                          ". Give the number of a running process, or a file written by save_image()");
+                          ". Give the number of a running process, or a file written by save_recording()");
     }
 
     LoadedImage read() {
         LoadedImage loaded;
         RecordingHeader header{};
-        if (!read_bytes(&header, sizeof header) || header.magic != detail::kRecordingMagic)
-            throw ReportError("'" + path_ + "' is not a recording; ouro::save_image(path) writes one");
+        const bool is_read = read_bytes(&header, sizeof header);
+        // What streams saves begins with this.
+        if (is_read && std::memcmp(&header, "ourosave", 8) == 0)
+            throw ReportError("'" + path_ +
+                              "' is a saved state, not a recording of a program's memory; ouro::load_image "
+                              "brings it back into a state ring");
+        if (!is_read || header.magic != detail::kRecordingMagic)
+            throw ReportError("'" + path_ + "' is not a recording; ouro::save_recording(path) writes one");
         if (header.version != detail::kRecordingVersion)
             throw ReportError("'" + path_ + "' is a recording of version " + std::to_string(header.version) +
                               ", and this program reads version " +

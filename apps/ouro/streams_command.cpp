@@ -15,7 +15,7 @@ constexpr int kWrongUsage = 2;
 
 constexpr std::string_view kWhatToGive =
     "give the number of a running process, as `ps` or `pgrep <name>` tells it, or the file of a recording "
-    "that the program made with ouro::save_image(path): ouro streams <number or file>. A program's own "
+    "that the program made with ouro::save_recording(path): ouro streams <number or file>. A program's own "
     "table is written by ouro::write_blocks_text (ouro/streams/block_listing.hpp)";
 
 std::optional<std::uint32_t> process_number(const std::string& target) {

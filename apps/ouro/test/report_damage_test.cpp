@@ -37,7 +37,7 @@ class ReportDamageTest : public testing::Test {
 protected:
     void SetUp() override {
         path_ = testing::TempDir() + "ouro-damage-" + std::to_string(os::process_id()) + ".ouro";
-        ASSERT_TRUE(save_image(path_.c_str()));
+        ASSERT_TRUE(save_recording(path_.c_str()));
         std::ifstream file(path_, std::ios::binary);
         whole_.assign(std::istreambuf_iterator<char>(file), {});
     }

@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv) {
     const ouro::test::ReportTraffic traffic;
-    if (argc > 1 && !ouro::save_image(argv[1])) return 1;
+    if (argc > 1 && !ouro::save_recording(argv[1])) return 1;
     std::puts("ready");
     std::fflush(stdout);
     while (std::getchar() != EOF) {

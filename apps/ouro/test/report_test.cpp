@@ -7,7 +7,9 @@
 #include <ouro/os/process_memory.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -74,7 +76,7 @@ TEST_F(ReportTest, ARunningProcessIsReadFromOutside) {
 }
 
 TEST_F(ReportTest, ARecordingTellsTheSame) {
-    ASSERT_TRUE(save_image(path_.c_str()));
+    ASSERT_TRUE(save_recording(path_.c_str()));
     const LoadedImage loaded = load_target(path_);
     EXPECT_FALSE(loaded.is_live);
     expect_the_traffic(make_report(loaded));
@@ -140,8 +142,13 @@ TEST_F(ReportTest, MistakesAreExplained) {
     EXPECT_TRUE(has(message_of("4294967294"), "there is no process 4294967294")) << message_of("4294967294");
     EXPECT_TRUE(has(message_of("no-such-file"), "cannot open 'no-such-file': No such file"));
     EXPECT_TRUE(has(message_of(testing::TempDir()), "is not a recording")) << message_of(testing::TempDir());
-    EXPECT_TRUE(has(message_of("/proc/self/maps"), "ouro::save_image(path) writes one"));
+    EXPECT_TRUE(has(message_of("/proc/self/maps"), "ouro::save_recording(path) writes one"));
     EXPECT_TRUE(has(message_of("99999999999999999999"), "cannot open"));
+    // What save_image of a ring writes.
+    const std::string state = testing::TempDir() + "ouro-saved-state";
+    std::ofstream(state) << "ourosave" << std::string(200, '.');
+    EXPECT_TRUE(has(message_of(state), "is a saved state")) << message_of(state);
+    std::remove(state.c_str());
 }
 
 TEST(ReportDrawing, BarsAndLinesKeepTheirWidth) {

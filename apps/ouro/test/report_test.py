@@ -113,7 +113,7 @@ class Report(unittest.TestCase):
     def test_a_process_of_another_user(self):
         # Without the right to be another user, the system's first process is somebody else's.
         if os.geteuid() != 0:
-            self.assert_refused(report(1), "does not let you look into process 1", "save_image")
+            self.assert_refused(report(1), "does not let you look into process 1", "save_recording")
             return
         with tempfile.TemporaryDirectory() as folder, Sample() as sample:
             program = os.path.join(folder, "ouro")
@@ -123,7 +123,7 @@ class Report(unittest.TestCase):
             os.chmod(program, 0o755)
             result = subprocess.run([program, "report", str(sample.number)], stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, text=True, user=NOBODY, group=NOBODY, extra_groups=[])
-        self.assert_refused(result, "does not let you look into", "save_image")
+        self.assert_refused(result, "does not let you look into", "save_recording")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     if (!writer.allocate(100'000) || !assets->allocate("mesh", 123'456) || !scratch->allocate(10)) return 1;
     frames->swap();
     ouro::write_blocks_json({write_to_output, nullptr});
-    if (argc > 1 && !ouro::save_image(argv[1])) return 1;
+    if (argc > 1 && !ouro::save_recording(argv[1])) return 1;
     std::puts("ready");
     std::fflush(stdout);
     while (std::getchar() != EOF) {

@@ -83,7 +83,7 @@ class Streams(unittest.TestCase):
             self.assert_refused(streams(path), 1, "is damaged", "Record it again")
 
     def test_without_a_target_it_says_what_to_give(self):
-        self.assert_refused(streams(), 2, "number of a running process", "ouro::save_image(path)",
+        self.assert_refused(streams(), 2, "number of a running process", "ouro::save_recording(path)",
                             "ouro streams <number or file>", "write_blocks_text")
         self.assert_refused(streams("--json"), 2, "number of a running process")
 
@@ -95,7 +95,7 @@ class Streams(unittest.TestCase):
         with Sample() as sample:
             number = sample.number
         self.assert_refused(streams(number), 1, f"there is no process {number}")
-        self.assert_refused(streams("no-such-file"), 1, "cannot open 'no-such-file'", "save_image")
+        self.assert_refused(streams("no-such-file"), 1, "cannot open 'no-such-file'", "save_recording")
 
 
 if __name__ == "__main__":

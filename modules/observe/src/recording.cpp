@@ -146,7 +146,7 @@ void write_mappings(RecordingWriter& writer) noexcept {
 
 }  // namespace
 
-Expected<void> save_image(const char* path) noexcept {
+Expected<void> save_recording(const char* path) noexcept {
     ObserveImage* const image = detail::observe_image();
     if (image == nullptr) return Status::out_of_memory;
     auto file = os::FileOutput::create(path);

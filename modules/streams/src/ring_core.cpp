@@ -266,6 +266,8 @@ StateRingStats RingCore::stats() const noexcept {
     StateRingStats stats = stats_;
     stats.free_slots = slots_.free_count();
     stats.pinned_slots = pin_count_;
+    stats.versions = log_.room();
+    stats.free_versions = log_.room() - log_.change_count();
     stats.packed_versions = packed_.record_count();
     stats.packed_bytes = packed_.record_bytes();
     return stats;

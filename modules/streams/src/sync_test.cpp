@@ -78,7 +78,9 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
     if (distance == 0 || distance > kMaxSyncDistance) return Status::bad_argument;
     const Tick newest = ring.newest();
     if (const auto hash = ring.hash(newest); !hash) return hash.status();
-    if (newest - ring.oldest() < distance) return SyncOutcome{};
+    // What the first tick holds beside its step, the beginning of all, cannot be simulated again.
+    const Tick first_start = std::max<Tick>(1, ring.oldest());
+    if (newest < first_start + distance) return SyncOutcome{};
     const Tick start = newest - distance;
     std::array<Hashes, kMaxSyncDistance> first;
     for (std::uint32_t index = 0; index < distance; ++index)

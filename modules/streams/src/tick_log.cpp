@@ -12,6 +12,13 @@ void TickLog::carve(Carver& carver, std::uint32_t ticks, std::uint32_t pages, st
     previous_ = carver.take<std::uint32_t>(has_slots ? room : 0);
 }
 
+std::uint64_t TickLog::change_count() const noexcept {
+    std::uint64_t changes = 0;
+    for (std::uint32_t index = 0; index < count_; ++index)
+        changes += record(oldest_ + index).changes;
+    return changes;
+}
+
 // Behind the newest tick's changes, or at the front when they do not fit there.
 std::uint64_t TickLog::place_for(std::uint32_t changes) const noexcept {
     if (count_ == 0) return changes <= pages_.size() ? 0 : kNowhere;

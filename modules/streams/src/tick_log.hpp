@@ -41,6 +41,10 @@ public:
         return tick >= oldest_ && tick - oldest_ < count_;
     }
 
+    // How many changes there are room for, gaps aside, and how many there are.
+    [[nodiscard]] std::uint64_t room() const noexcept { return pages_.size(); }
+    [[nodiscard]] std::uint64_t change_count() const noexcept;
+
     // True when a tick with so many changes can be added.
     [[nodiscard]] bool has_room(std::uint32_t changes) const noexcept {
         return count_ < records_.size() && place_for(changes) != kNowhere;

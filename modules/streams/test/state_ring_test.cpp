@@ -157,6 +157,8 @@ TEST(StateRing, AFineSegmentKeepsLines) {
         write(100, 100, 2 + tick);
     EXPECT_EQ(ring->stats().packed_versions, 10U);
     EXPECT_EQ(before - ring->stats().free_slots, 1U);
+    // And the header page of tick 0 and the first write.
+    EXPECT_EQ(ring->stats().versions - ring->stats().free_versions, 12U);
     write(0, kStatePageBytes, 99);
     EXPECT_EQ(ring->stats().packed_versions, 10U);
     EXPECT_EQ(before - ring->stats().free_slots, 2U);

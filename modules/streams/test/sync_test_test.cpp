@@ -58,12 +58,33 @@ TEST(SyncTest, ADeterministicSimulationPasses) {
         const std::uint64_t hash = *simulation.ring().hash(tick);
         const auto outcome = sync_test(simulation.ring(), 7, [&](Tick each) { simulation.step(each); });
         ASSERT_TRUE(outcome) << status_name(outcome.status());
-        EXPECT_EQ(outcome->ticks, tick < 7 ? 0U : 7U);
+        EXPECT_EQ(outcome->ticks, tick < 8 ? 0U : 7U);
         EXPECT_FALSE(outcome->differs);
         EXPECT_EQ(simulation.ring().newest(), tick);
         EXPECT_EQ(*simulation.ring().hash(tick), hash);
     }
     EXPECT_EQ(simulation.ring().check(), Status::ok);
+}
+
+// What is written before the first commit is no step, and is not asked to be one.
+TEST(SyncTest, TheInitialStateIsNotSimulatedAgain) {
+    const SegmentOptions world{.name = "world", .bytes = 64 << 10};
+    auto ring = StateRing::create({.segments = {&world, 1}, .history_ticks = 20, .history_bytes = 4 << 20});
+    ASSERT_TRUE(ring);
+    auto* number = reinterpret_cast<std::uint64_t*>(ring->segment_block("world")->data);
+    const auto step = [&](Tick tick) {
+        *number = *number * 3 + tick;
+        ASSERT_EQ(ring->mark(number, sizeof(*number)), Status::ok);
+    };
+    *number = 77;
+    for (Tick tick = 1; tick <= 12; ++tick) {
+        step(tick);
+        ASSERT_TRUE(ring->commit());
+        const auto outcome = sync_test(*ring, 4, step);
+        ASSERT_TRUE(outcome);
+        EXPECT_EQ(outcome->ticks, tick < 5 ? 0U : 4U);
+        EXPECT_FALSE(outcome->differs) << "at tick " << tick;
+    }
 }
 
 TEST(SyncTest, ADifferenceIsNamedByTickSegmentPageAndBytes) {

@@ -95,7 +95,7 @@ TEST_F(RecordingTest, HoldsTheImageAsItIs) {
     ouro::ChargedAllocator memory(*system, ouro::test::fresh_tag());
     const auto block = memory.allocate(12'345);
     ASSERT_TRUE(block);
-    ASSERT_TRUE(ouro::save_image(path_.c_str()));
+    ASSERT_TRUE(ouro::save_recording(path_.c_str()));
     const Recording recording = read_back(path_);
     EXPECT_EQ(recording.header.magic, ouro::detail::kRecordingMagic);
     EXPECT_EQ(recording.header.version, ouro::detail::kRecordingVersion);
@@ -111,7 +111,7 @@ TEST_F(RecordingTest, HoldsTheTablesOfBlocksAndTags) {
     const auto tag = ouro::register_tag("recorded-block-tag");
     ASSERT_TRUE(tag);
     const ouro::BlockRegistration block({.name = "recorded block", .tag = *tag, .reserved_bytes = 4242});
-    ASSERT_TRUE(ouro::save_image(path_.c_str()));
+    ASSERT_TRUE(ouro::save_recording(path_.c_str()));
     const Recording recording = read_back(path_);
     const std::size_t index = static_cast<std::size_t>(block.handle().index());
     const std::size_t at = offsetof(ouro::BlockTable, entries) + index * sizeof(ouro::BlockEntry);
@@ -129,23 +129,23 @@ TEST_F(RecordingTest, HoldsTheTablesOfBlocksAndTags) {
 }
 
 TEST_F(RecordingTest, TakesOnlyWhatWasUsed) {
-    ASSERT_TRUE(ouro::save_image(path_.c_str()));
+    ASSERT_TRUE(ouro::save_recording(path_.c_str()));
     EXPECT_LT(read_back(path_).image_bytes, sizeof(ObserveImage) / 4);
     EXPECT_LT(fs::file_size(path_), sizeof(ObserveImage) / 4);
 }
 
 TEST_F(RecordingTest, ReplacesAnOlderOne) {
     std::ofstream(path_) << "something else";
-    ASSERT_TRUE(ouro::save_image(path_.c_str()));
+    ASSERT_TRUE(ouro::save_recording(path_.c_str()));
     EXPECT_TRUE(read_back(path_).is_whole);
     EXPECT_EQ(files(), 1);
 }
 
 TEST_F(RecordingTest, SaysWhyItCannot) {
-    EXPECT_EQ(ouro::save_image(nullptr).status(), Status::bad_argument);
-    EXPECT_EQ(ouro::save_image("").status(), Status::bad_argument);
-    EXPECT_EQ(ouro::save_image(folder_.c_str()).status(), Status::bad_argument);
-    EXPECT_EQ(ouro::save_image((path_ + "-none/x").c_str()).status(), Status::not_found);
+    EXPECT_EQ(ouro::save_recording(nullptr).status(), Status::bad_argument);
+    EXPECT_EQ(ouro::save_recording("").status(), Status::bad_argument);
+    EXPECT_EQ(ouro::save_recording(folder_.c_str()).status(), Status::bad_argument);
+    EXPECT_EQ(ouro::save_recording((path_ + "-none/x").c_str()).status(), Status::not_found);
     EXPECT_EQ(files(), 0);
 }
 
@@ -158,7 +158,7 @@ TEST_F(RecordingTest, AFailureOfTheSystemLeavesWhatWasThere) {
         SCOPED_TRACE(std::string(inject::name_of(call)));
         for (std::uint64_t nth = 1; nth < 1000; ++nth) {
             inject::fail_nth(call, nth, ENOSPC);
-            const Status status = ouro::save_image(path_.c_str()).status();
+            const Status status = ouro::save_recording(path_.c_str()).status();
             const bool has_fired = inject::has_fired();
             inject::clear();
             if (!has_fired) {
@@ -174,7 +174,7 @@ TEST_F(RecordingTest, AFailureOfTheSystemLeavesWhatWasThere) {
     // What is not told about the process is done without.
     for (const OsCall call : {OsCall::open_file, OsCall::read_file}) {
         inject::fail_nth(call, 1, EIO);
-        EXPECT_TRUE(ouro::save_image(path_.c_str()));
+        EXPECT_TRUE(ouro::save_recording(path_.c_str()));
         EXPECT_TRUE(inject::has_fired());
         inject::clear();
         EXPECT_TRUE(read_back(path_).is_whole);

@@ -13,7 +13,7 @@ namespace ouro {
 // Fails with bad_argument (no path, one of more than os::FileOutput::kMaxPathBytes, or something there that
 // is not a plain file, such as a folder), not_found (the folder), permission_denied, too_many_files, io_error
 // (a full disk too), out_of_memory (there is no image) or os_error; not_supported in wasm32.
-Expected<void> save_image(const char* path) noexcept;
+Expected<void> save_recording(const char* path) noexcept;
 
 // Lets other programs of the same user read this process's memory, `ouro report <number>` among them, where
 // the system allows that to its parents only (Linux: a kernel.yama.ptrace_scope of 1). It takes the place of

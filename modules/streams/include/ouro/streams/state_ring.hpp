@@ -84,6 +84,9 @@ struct StateRingStats {
     std::uint32_t free_slots = 0;
     std::uint32_t pinned_slots = 0;
     std::uint64_t history_bytes = 0;
+    // Changes of pages, tick by tick, that there is room for, and for how many more. Without thinned ticks.
+    std::uint64_t versions = 0;
+    std::uint64_t free_versions = 0;
     // Versions that are packed, and what they take.
     std::uint64_t packed_versions = 0;
     std::uint64_t packed_bytes = 0;

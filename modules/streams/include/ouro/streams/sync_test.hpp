@@ -42,6 +42,9 @@ struct SyncOutcome {
 //     const auto outcome = sync_test(ring, 7, [&](Tick tick) { simulate(inputs_of(tick)); });
 //     if (outcome && outcome->differs) report(outcome->difference);
 //
+// It never goes back before tick 1, which holds the initial state: the fresh image of tick 0 is all zeros,
+// and what a program writes there before its first commit is in no step.
+//
 // Afterwards the image holds the second run, and the newest tick has the same number. Both kinds of segments
 // are compared. Fails with not_supported when the ring has no hashes, bad_argument (no distance, or more than
 // kMaxSyncDistance), and as rollback and commit do.
