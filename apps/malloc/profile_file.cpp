@@ -155,7 +155,8 @@ void keep_anothers(FileName& name) noexcept {
     FileName name(settings().profile_file);
     const Format format = format_of(name);
     keep_anothers(name);
-    const auto written = format == Format::recording ? save_recording(name.text()) : write_export(name, format);
+    const auto written =
+        format == Format::recording ? save_recording(name.text()) : write_export(name, format);
     if (written) return;
     TextBuffer text;
     text.add("OUROBOROS_MALLOC: cannot write the profile to ").add(name.text()).add(": ");
