@@ -26,6 +26,28 @@ ChangedRange behind_masks(const StateRing& ring, ChangedRange range) noexcept {
     return range;
 }
 
+// How many bytes of two runs are equal before the first that counts and differs.
+std::size_t equal_before(const StateRing& ring, const SyncDifference& difference) noexcept {
+    const auto shown =
+        static_cast<std::size_t>(std::min<std::uint64_t>(difference.bytes, difference.first.size()));
+    std::size_t same = 0;
+    const auto differs = [&](std::size_t at) {
+        return difference.first[at] != difference.second[at] && !ring.is_masked(difference.offset + at);
+    };
+    while (same + 1 < shown && !differs(same))
+        ++same;
+    return same;
+}
+
+void read_both(const TickView& first, const TickView& second, SyncDifference& difference) noexcept {
+    const auto shown =
+        static_cast<std::size_t>(std::min<std::uint64_t>(difference.bytes, difference.first.size()));
+    difference.first = {};
+    difference.second = {};
+    (void)first.read(difference.offset, std::span(difference.first).first(shown));
+    (void)second.read(difference.offset, std::span(difference.second).first(shown));
+}
+
 // The first range that differs and counts, with where it is and what it was.
 void describe_bytes(const StateRing& ring, const TickView& first, const TickView& second,
                     SyncDifference& difference) noexcept {
@@ -41,10 +63,12 @@ void describe_bytes(const StateRing& ring, const TickView& first, const TickView
     if (!difference.page_known) return;
     for (const Segment& segment : ring.segments())
         if (difference.offset - segment.offset < segment.bytes) difference.segment = segment.name_text;
-    const auto shown =
-        static_cast<std::size_t>(std::min<std::uint64_t>(difference.bytes, difference.first.size()));
-    (void)first.read(difference.offset, std::span(difference.first).first(shown));
-    (void)second.read(difference.offset, std::span(difference.second).first(shown));
+    read_both(first, second, difference);
+    // Ranges are of whole words.
+    const std::size_t same = equal_before(ring, difference);
+    difference.offset += same;
+    difference.bytes -= same;
+    read_both(first, second, difference);
 }
 
 // Goes back, with the first run kept aside where that can be paid for.

@@ -21,7 +21,7 @@ struct SyncDifference {
     SegmentKind kind = SegmentKind::portable;
     std::array<char, kSegmentNameBytes> segment{};
     std::uint32_t page = 0;
-    // In the image; of the range that differs, and its beginning in both runs.
+    // In the image, of the first byte that differs; how far the range goes, and its beginning in both runs.
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::array<std::byte, 16> first{};
