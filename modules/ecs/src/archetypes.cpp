@@ -34,8 +34,9 @@ void WorldCore::note_archetype(std::uint32_t number) noexcept {
 
 void WorldCore::catch_up() noexcept {
     const std::uint32_t count = header_->archetype_count;
-    const bool holds = known_archetypes_ <= count &&
-                       (known_archetypes_ == 0 || archetypes_[known_archetypes_ - 1].chain_hash == known_hash_);
+    const bool holds =
+        known_archetypes_ <= count &&
+        (known_archetypes_ == 0 || archetypes_[known_archetypes_ - 1].chain_hash == known_hash_);
     if (!holds) {
         for (std::uint32_t& number : by_mask_)
             number = 0;
@@ -57,7 +58,8 @@ Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noe
     const std::uint32_t number = header_->archetype_count;
     if (number == header_->max_archetypes) return Status::capacity_exhausted;
     std::uint32_t column_count = 0;
-    mask.each([&](ComponentId id) { column_count += components_[id].kind == ComponentKind::column ? 1U : 0U; });
+    mask.each(
+        [&](ComponentId id) { column_count += components_[id].kind == ComponentKind::column ? 1U : 0U; });
     if (column_count > UINT8_MAX) return Status::capacity_exhausted;
     const std::uint32_t map_bytes = header_->component_count;
     const auto columns = heap_.allocate(column_count * sizeof(ColumnRecord) + map_bytes, kLine);
@@ -125,14 +127,15 @@ const SpawnPlan* WorldCore::make_plan(SpawnPlan& plan, std::span<const Component
 
 std::span<const QueryMatch> WorldCore::matches_of(QueryCache& cache) noexcept {
     const std::uint32_t count = header_->archetype_count;
-    const bool holds =
-        cache.known <= count && (cache.known == 0 || archetypes_[cache.known - 1].chain_hash == cache.known_hash);
+    const bool holds = cache.known <= count &&
+                       (cache.known == 0 || archetypes_[cache.known - 1].chain_hash == cache.known_hash);
     if (!holds) cache.known = cache.match_count = 0;
     if (cache.known == count) [[likely]]
         return {cache.matches, cache.match_count};
     for (; cache.known < count; ++cache.known) {
         const ArchetypeRecord& archetype = archetypes_[cache.known];
-        if (!archetype.mask.has_all(cache.shape.required) || archetype.mask.has_any(cache.shape.excluded)) continue;
+        if (!archetype.mask.has_all(cache.shape.required) || archetype.mask.has_any(cache.shape.excluded))
+            continue;
         QueryMatch& match = cache.matches[cache.match_count++];
         match.archetype = cache.known;
         for (std::uint32_t term = 0; term < cache.shape.term_count; ++term)

@@ -9,11 +9,21 @@ namespace {
 // The sizes of most components, without a call.
 void copy_cell(std::byte* to, const std::byte* from, std::uint32_t bytes) noexcept {
     switch (bytes) {
-        case 4: std::memcpy(to, from, 4); return;
-        case 8: std::memcpy(to, from, 8); return;
-        case 12: std::memcpy(to, from, 12); return;
-        case 16: std::memcpy(to, from, 16); return;
-        default: std::memcpy(to, from, bytes); return;
+        case 4:
+            std::memcpy(to, from, 4);
+            return;
+        case 8:
+            std::memcpy(to, from, 8);
+            return;
+        case 12:
+            std::memcpy(to, from, 12);
+            return;
+        case 16:
+            std::memcpy(to, from, 16);
+            return;
+        default:
+            std::memcpy(to, from, bytes);
+            return;
     }
 }
 
@@ -99,7 +109,8 @@ void WorldCore::destroy_all(std::uint32_t number) noexcept {
     // From the end, so that slots are taken again in the order of the rows.
     for (std::uint32_t row = archetype.row_count; row-- != 0;) {
         const RowPlace place = place_of_row(row);
-        free_slot(static_cast<std::uint32_t>(cell<Entity>(block(archetype, place.block)[0], place.index).index()));
+        free_slot(
+            static_cast<std::uint32_t>(cell<Entity>(block(archetype, place.block)[0], place.index).index()));
     }
     for (std::uint32_t number_of_block = 0; number_of_block < archetype.block_count; ++number_of_block) {
         BlockColumn* const columns = block(archetype, number_of_block);
@@ -133,19 +144,20 @@ void WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, st
     BlockColumn* const to_columns = block(archetype, to.block);
     const std::uint32_t age = now() - archetype.added_tick;
     const bool came_now = age == 0 && last >= archetype.added_from && row < archetype.added_from;
-    const bool came_before =
-        (age == 0 && last >= archetype.added_before && last < archetype.added_from) ||
-        (age == 1 && last >= archetype.added_from && row < archetype.added_from);
+    const bool came_before = (age == 0 && last >= archetype.added_before && last < archetype.added_from) ||
+                             (age == 1 && last >= archetype.added_from && row < archetype.added_from);
     const std::span<const ColumnRecord> columns = columns_of(archetype);
     for (unsigned i = 0; i < columns.size(); ++i) {
         const std::size_t bytes = columns[i].bytes;
         std::byte* const target = at(to_columns[i].data) + to.index * bytes;
         declare(target, bytes);
         copy_cell(target, at(from_columns[i].data) + from.index * bytes, columns[i].bytes);
-        const bool is_plain = to.block == from.block && from_columns[i].planes == 0 && !came_now && !came_before;
+        const bool is_plain =
+            to.block == from.block && from_columns[i].planes == 0 && !came_now && !came_before;
         if (!is_plain)
             ChangePlanes::carry(planes(from_columns[i], rows_of_block(from.block)), from.index,
-                                planes(to_columns[i], rows_of_block(to.block)), to.index, came_now, came_before);
+                                planes(to_columns[i], rows_of_block(to.block)), to.index, came_now,
+                                came_before);
     }
     const Entity moved = cell<Entity>(to_columns[0], to.index);
     declare_slot(static_cast<std::uint32_t>(moved.index())).row = row;
@@ -171,10 +183,14 @@ Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_numb
             continue;
         }
         const std::size_t bytes = one.bytes;
-        copy_cell(at(to_columns[t].data) + to.index * bytes, at(from_columns[s].data) + from.index * bytes, one.bytes);
+        copy_cell(at(to_columns[t].data) + to.index * bytes, at(from_columns[s].data) + from.index * bytes,
+                  one.bytes);
         if (one.toggles != 0 && from_columns[s].has_disabled != 0) {
-            const bool is_off = planes(const_cast<BlockColumn&>(from_columns[s]), rows_of_block(from.block)).is_disabled(from.index);
-            if (is_off) static_cast<void>(planes(to_columns[t], rows_of_block(to.block)).set_disabled(to.index, true));
+            const bool is_off = planes(const_cast<BlockColumn&>(from_columns[s]), rows_of_block(from.block))
+                                    .is_disabled(from.index);
+            if (is_off)
+                static_cast<void>(
+                    planes(to_columns[t], rows_of_block(to.block)).set_disabled(to.index, true));
         }
         ++s;
         ++t;

@@ -37,7 +37,8 @@ Expected<World> World::make(StateRing& ring, const ImageHeap& heap, const WorldO
     const std::size_t bytes = front + detail::WorldCore::outside_bytes(max_archetypes);
     auto outside = os::Reservation::create({.bytes = bytes});
     if (!outside) return outside.status();
-    if (const auto committed = outside->commit(0, outside->block().size); !committed) return committed.status();
+    if (const auto committed = outside->commit(0, outside->block().size); !committed)
+        return committed.status();
     const MemoryBlock block = outside->block();
     auto* const core = new (block.data) detail::WorldCore(ring, heap);
     const MemoryBlock tables = block.sub(front, block.size - front);
@@ -59,7 +60,8 @@ Expected<void> World::set_disabled(Entity entity, ComponentId id, bool is_disabl
     BlockColumn* const column = core_->find_column(entity, id, place);
     if (column == nullptr) return Status::not_found;
     if (core_->component(id).toggles == 0) return Status::bad_argument;
-    const Status status = core_->planes(*column, rows_of_block(place.block)).set_disabled(place.index, is_disabled);
+    const Status status =
+        core_->planes(*column, rows_of_block(place.block)).set_disabled(place.index, is_disabled);
     if (status != Status::ok) return status;
     return {};
 }

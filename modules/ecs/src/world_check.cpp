@@ -49,20 +49,25 @@ bool WorldCore::has_sound_slots() const noexcept {
 }
 
 bool WorldCore::is_sound(const ArchetypeRecord& archetype) const noexcept {
-    if (archetype.block_count > kMaxBlocks || archetype.column_count == 0 || !archetype.mask.has(kEntityComponent))
+    if (archetype.block_count > kMaxBlocks || archetype.column_count == 0 ||
+        !archetype.mask.has(kEntityComponent))
         return false;
-    if (!fits(heap_, archetype.columns, archetype.column_count * sizeof(ColumnRecord) + archetype.column_map_bytes) ||
+    if (!fits(heap_, archetype.columns,
+              archetype.column_count * sizeof(ColumnRecord) + archetype.column_map_bytes) ||
         archetype.column_map != archetype.columns + archetype.column_count * sizeof(ColumnRecord))
         return false;
-    const std::uint64_t room = archetype.block_count == 0 ? 0 : std::uint64_t{first_row_of_block(archetype.block_count)};
+    const std::uint64_t room =
+        archetype.block_count == 0 ? 0 : std::uint64_t{first_row_of_block(archetype.block_count)};
     if (archetype.row_count > room || archetype.added_from > archetype.row_count ||
         archetype.added_before > archetype.added_from)
         return false;
     ComponentId before = kEntityComponent;
     for (const ColumnRecord& column : columns_of(archetype)) {
         const bool is_first = &column == columns_of(archetype).data();
-        if (column.component >= header_->component_count || (!is_first && column.component <= before)) return false;
-        if (column.bytes != components_[column.component].bytes || !archetype.mask.has(column.component)) return false;
+        if (column.component >= header_->component_count || (!is_first && column.component <= before))
+            return false;
+        if (column.bytes != components_[column.component].bytes || !archetype.mask.has(column.component))
+            return false;
         before = column.component;
     }
     for (std::uint32_t number = 0; number < archetype.block_count; ++number)

@@ -36,7 +36,8 @@ std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
 std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
     const std::size_t tables = kMaxTypeNumbers * sizeof(ComponentId) + kMaxSpawnNumbers * sizeof(SpawnPlan) +
                                kMaxQueryNumbers * sizeof(QueryCache) + kTransitions * sizeof(Transition);
-    const std::size_t each = sizeof(ReadyRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+    const std::size_t each =
+        sizeof(ReadyRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
     return tables + max_archetypes * each + 4096;
 }
 

@@ -28,7 +28,8 @@ enum class ComponentKind : std::uint8_t {
     column,
     // No data: entities have it or not.
     tag,
-    // In a table of its own: coming and going moves nothing else. For what few entities have for a short time.
+    // In a table of its own: coming and going moves nothing else. For what few entities have for a short
+    // time.
     sparse,
     // One value for the whole world.
     singleton,
@@ -105,7 +106,7 @@ inline constexpr bool kIsTag = std::is_empty_v<T> && std::is_trivially_copyable_
 
 // How the components of a type are kept.
 template <class T>
-inline constexpr ComponentKind kComponentKind = kIsTag<T>                         ? ComponentKind::tag
+inline constexpr ComponentKind kComponentKind = kIsTag<T>                        ? ComponentKind::tag
                                                 : kComponentOptions<T>.singleton ? ComponentKind::singleton
                                                 : kComponentOptions<T>.sparse    ? ComponentKind::sparse
                                                                                  : ComponentKind::column;

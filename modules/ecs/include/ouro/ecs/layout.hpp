@@ -21,8 +21,8 @@
 //                           └─ blocks[] ─► BlockColumn[] ──► rows  one for each column, and change bits
 namespace ouro {
 
-// Rows lie in blocks: the first has kFirstBlockRows, the second as many, each further one twice as many as the
-// one before. An archetype grows by a block, and nothing is copied.
+// Rows lie in blocks: the first has kFirstBlockRows, the second as many, each further one twice as many as
+// the one before. An archetype grows by a block, and nothing is copied.
 inline constexpr std::uint32_t kFirstBlockShift = 6;
 inline constexpr std::uint32_t kFirstBlockRows = 1U << kFirstBlockShift;
 inline constexpr std::uint32_t kMaxBlocks = 24;
@@ -73,8 +73,8 @@ static_assert(sizeof(ColumnRecord) == 8);
 
 struct ArchetypeRecord {
     ComponentMask mask;
-    // Of the components of this archetype and of all before it: the same number with the same hash is the same
-    // archetype, whatever was rolled back meanwhile.
+    // Of the components of this archetype and of all before it: the same number with the same hash is the
+    // same archetype, whatever was rolled back meanwhile.
     std::uint64_t chain_hash;
     std::uint32_t row_count;
     std::uint16_t column_count;

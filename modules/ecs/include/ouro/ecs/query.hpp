@@ -20,14 +20,14 @@ namespace ouro {
 //     Query<Position&, const Velocity&, Without<Frozen>> moving(world);
 //     moving.each([](Position& position, const Velocity& velocity) { position.x += velocity.x; });
 //
-// Terms: `T&` is written and counts as changed in every row that is visited; `const T&` is read; `Mut<T>` counts as
-// changed where it is written; `Optional<T&>`, `Optional<const T&>`; `Entity`; and the filters With, Without,
-// Changed and ChangedNow. Rows come in the order of the archetypes and of their rows, which is part of the
-// state.
+// Terms: `T&` is written and counts as changed in every row that is visited; `const T&` is read; `Mut<T>`
+// counts as changed where it is written; `Optional<T&>`, `Optional<const T&>`; `Entity`; and the filters
+// With, Without, Changed and ChangedNow. Rows come in the order of the archetypes and of their rows, which is
+// part of the state.
 //
-// A small value: make it where it is used. What it found is kept by the world, and found again by itself after a
-// rollback. While rows are visited, nothing may be spawned, destroyed, added or removed (assert in checked
-// builds).
+// A small value: make it where it is used. What it found is kept by the world, and found again by itself
+// after a rollback. While rows are visited, nothing may be spawned, destroyed, added or removed (assert in
+// checked builds).
 template <class... Terms>
 class Query {
     using Plan = detail::QueryPlan<Terms...>;
@@ -50,8 +50,8 @@ public:
         });
     }
 
-    // Calls fn with spans of rows that lie side by side, one span for each term: std::span<T>, or a pointer to the first
-    // where that is optional.
+    // Calls fn with spans of rows that lie side by side, one span for each term: std::span<T>, or a pointer
+    // to the first where that is optional.
     template <class Fn>
     void chunks(Fn&& fn) const noexcept {
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
@@ -64,8 +64,8 @@ public:
         });
     }
 
-    // The same as each, shared out to the workers of a pool. Nothing may depend on which thread calls, nor on the
-    // order.
+    // The same as each, shared out to the workers of a pool. Nothing may depend on which thread calls, nor on
+    // the order.
     template <class Fn>
     void parallel_each(JobPool& pool, Fn&& fn) const noexcept;
 
@@ -123,7 +123,8 @@ private:
             std::uint32_t left = archetype.row_count;
             for (std::uint32_t number = 0; left != 0; ++number) {
                 const std::uint32_t rows = std::min(left, rows_of_block(number));
-                visit(detail::BlockPlace{core_, core_->block(archetype, number), number}, archetype, match, rows);
+                visit(detail::BlockPlace{core_, core_->block(archetype, number), number}, archetype, match,
+                      rows);
                 left -= rows;
             }
         }
@@ -147,11 +148,12 @@ bool Query<Terms...>::visit(Entity entity, Fn&& fn) const noexcept {
     const RowPlace row = place_of_row(slot.row);
     const detail::BlockPlace place{core_, core_->block(archetype, row.block), row.block};
     bool is_there = false;
-    Plan::visit_runs(place, archetype, match, row.index, row.index + 1, [&](std::uint32_t begin, std::uint32_t end) {
-        is_there = true;
-        Plan::declare(place, match, begin, end, UINT32_MAX);
-        call(fn, Plan::cells(place, match), begin, end);
-    });
+    Plan::visit_runs(place, archetype, match, row.index, row.index + 1,
+                     [&](std::uint32_t begin, std::uint32_t end) {
+                         is_there = true;
+                         Plan::declare(place, match, begin, end, UINT32_MAX);
+                         call(fn, Plan::cells(place, match), begin, end);
+                     });
     return is_there;
 }
 

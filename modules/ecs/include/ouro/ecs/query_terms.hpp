@@ -19,8 +19,8 @@ struct Without {};
 // A pointer that is null where the entity has none: Optional<T&> or Optional<const T&>.
 template <class T>
 struct Optional {};
-// Only entities of which T was changed, or came, in this tick or in the one before: a system that runs once a tick misses
-// none, wherever the writers stand.
+// Only entities of which T was changed, or came, in this tick or in the one before: a system that runs once a
+// tick misses none, wherever the writers stand.
 template <class T>
 struct Changed {};
 // The same for this tick alone.
@@ -29,7 +29,8 @@ struct ChangedNow {};
 
 // A component that counts as changed only when it is written.
 //
-//     Query<Mut<Health>>(world).each([](Mut<Health> health) { if (health->points < 0) health.edit().points = 0; });
+//     Query<Mut<Health>>(world).each([](Mut<Health> health) { if (health->points < 0) health.edit().points =
+//     0; });
 template <class T>
 class Mut {
 public:

@@ -32,18 +32,18 @@ struct WorldStats {
 //     Query<Position&, const Velocity&>(*world).each([](Position& p, const Velocity& v) { p.x += v.x; });
 //     world->commit();
 //
-// A component is a plain struct of fixed-width fields, or an empty one: a tag; kComponentOptions says more of it.
-// A world knows it from its first use on, or from component<T>(). What cannot be a component is refused when it
-// is compiled.
+// A component is a plain struct of fixed-width fields, or an empty one: a tag; kComponentOptions says more of
+// it. A world knows it from its first use on, or from component<T>(). What cannot be a component is refused
+// when it is compiled.
 //
 // Structural changes (spawn, destroy, add, remove) and commits are for one thread at a time, while nobody
 // iterates; systems record them as commands. The ring may be rolled back at any time between: the world needs
 // not be told. Not before the tick in which it was made, though.
 class World {
 public:
-    // Fails with not_found (no such segment), bad_argument (no entities or too many archetypes, or the segment
-    // is process-bound or not declared), capacity_exhausted (the segment is too small for the tables), and as
-    // os::reserve does.
+    // Fails with not_found (no such segment), bad_argument (no entities or too many archetypes, or the
+    // segment is process-bound or not declared), capacity_exhausted (the segment is too small for the
+    // tables), and as os::reserve does.
     [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
     // The world in a segment of an image that was loaded, after verifying it. Fails with not_found,
     // wrong_format, corrupt_data, and as os::reserve does. Its components must be registered again: by name,
@@ -83,8 +83,8 @@ public:
         return entity;
     }
 
-    // So many at once, filled by fill(Ts&...) or fill(Entity, Ts&...), which gets memory that was not written yet. All or none:
-    // fails as spawn does.
+    // So many at once, filled by fill(Ts&...) or fill(Entity, Ts&...), which gets memory that was not written
+    // yet. All or none: fails as spawn does.
     template <class... Ts, class Fill>
     Expected<void> spawn_many(std::uint32_t count, Fill&& fill) noexcept;
     // So many that are alike. Their names go to `names` as far as there is room.
@@ -226,7 +226,7 @@ Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
                 else
                     return &core_->cell<T>(run->columns[column - 1], run->first);
             };
-            const std::tuple<Ts*...> first{cells.template operator()<Ts>(kept.columns[I])...};
+            const std::tuple<Ts*...> first { cells.template operator()<Ts>(kept.columns[I])... };
             const Entity* const names = &core_->cell<Entity>(run->columns[0], run->first);
             for (std::uint32_t i = 0; i < run->count; ++i) {
                 if constexpr (std::is_invocable_v<Fill&, Entity, Ts&...>)
@@ -253,7 +253,8 @@ Expected<void> World::add(Entity entity, const T& value) noexcept {
         if constexpr (!kIsTag<T>) {
             const ArchetypeRecord& archetype = core_->archetype(*target);
             const RowPlace place = place_of_row(*row);
-            write_cell(core_->block(archetype, place.block), core_->column_of(archetype, *id), place.index, value);
+            write_cell(core_->block(archetype, place.block), core_->column_of(archetype, *id), place.index,
+                       value);
         }
     } else if constexpr (!kIsTag<T>) {
         *edit<T>(entity) = value;

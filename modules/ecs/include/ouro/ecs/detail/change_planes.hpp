@@ -50,8 +50,7 @@ public:
     // 64 rows at a time: those changed in this tick or in the one before; and in this tick alone.
     [[nodiscard]] std::uint64_t changed_word(std::uint32_t word) const noexcept {
         if (column_.tick == now_)
-            return word_of(column_.now, now_plane(), word) |
-                   word_of(column_.before, 1 - now_plane(), word);
+            return word_of(column_.now, now_plane(), word) | word_of(column_.before, 1 - now_plane(), word);
         return column_.tick == now_ - 1 ? word_of(column_.now, now_plane(), word) : 0;
     }
     [[nodiscard]] std::uint64_t changed_now_word(std::uint32_t word) const noexcept {

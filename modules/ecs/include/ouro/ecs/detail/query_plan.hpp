@@ -17,9 +17,9 @@ namespace ouro::detail {
 
 // Terms that need a column, in their order; the others are part of the shape only.
 template <class Term>
-inline constexpr bool kHasColumn = TermTraits<Term>::kHandsOut || TermTraits<Term>::kToggles ||
-                                   TermTraits<Term>::kRole == TermRole::changed ||
-                                   TermTraits<Term>::kRole == TermRole::changed_now;
+inline constexpr bool kHasColumn =
+    TermTraits<Term>::kHandsOut || TermTraits<Term>::kToggles ||
+    TermTraits<Term>::kRole == TermRole::changed || TermTraits<Term>::kRole == TermRole::changed_now;
 
 // The part of a query that its types alone decide.
 template <class... Terms>
@@ -80,14 +80,15 @@ struct QueryPlan {
     }
 
     // Rows that are about to be visited, of `used` in the block: those that are written are declared.
-    static void declare(const BlockPlace& place, const QueryMatch& match, std::uint32_t begin, std::uint32_t end,
-                        std::uint32_t used) noexcept {
+    static void declare(const BlockPlace& place, const QueryMatch& match, std::uint32_t begin,
+                        std::uint32_t end, std::uint32_t used) noexcept {
         each_term([&]<class Term>(std::size_t slot) {
             if constexpr (TermTraits<Term>::kRole == TermRole::writes) {
                 if (match.columns[slot] == 0) return;
                 BlockColumn& column = place.columns[match.columns[slot] - 1];
                 constexpr std::size_t kBytes = sizeof(typename TermTraits<Term>::Component);
-                if (begin == 0 && end == used) return place.core->declare_all(column, place.number, used, kBytes);
+                if (begin == 0 && end == used)
+                    return place.core->declare_all(column, place.number, used, kBytes);
                 place.core->planes(column, rows_of_block(place.number)).mark_range(begin, end);
                 place.core->declare(place.core->at(column.data) + begin * kBytes, (end - begin) * kBytes);
             }
@@ -117,7 +118,8 @@ struct QueryPlan {
             visit(begin, end);
         } else {
             visit_set_runs(
-                begin, end, [&](std::uint32_t word) { return word_of(place, archetype, match, word); }, visit);
+                begin, end, [&](std::uint32_t word) { return word_of(place, archetype, match, word); },
+                visit);
         }
     }
 
@@ -140,8 +142,9 @@ private:
     }
     // Whether each component still has the number that it had.
     [[nodiscard]] static bool are_known(WorldCore& core) noexcept {
-        return ((core.template id_of<typename TermTraits<Terms>::Component>() < core.header().component_count) &&
-                ...);
+        return (
+            (core.template id_of<typename TermTraits<Terms>::Component>() < core.header().component_count) &&
+            ...);
     }
 
     template <class Term, std::size_t kSlot>
@@ -190,8 +193,8 @@ private:
         if (from <= first) return ~std::uint64_t{0};
         return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
     }
-    [[nodiscard]] static std::uint64_t came(const ArchetypeRecord& archetype, std::uint32_t now, bool only_now,
-                                            std::uint32_t first) noexcept {
+    [[nodiscard]] static std::uint64_t came(const ArchetypeRecord& archetype, std::uint32_t now,
+                                            bool only_now, std::uint32_t first) noexcept {
         const std::uint32_t age = now - archetype.added_tick;
         if (age == 0) return rows_from(only_now ? archetype.added_from : archetype.added_before, first);
         return age == 1 && !only_now ? rows_from(archetype.added_from, first) : 0;

@@ -38,7 +38,7 @@ struct ComponentDescription {
     std::uint32_t bytes = 0;
     std::uint32_t alignment = 1;
     std::uint64_t layout_hash = 0;
-    std::span<const FieldInfo> fields;
+    std::span<const FieldInfo> fields = {};
     Heat heat = Heat::hot;
     ComponentKind kind = ComponentKind::column;
     bool toggles = false;
