@@ -17,7 +17,8 @@ def compile_body(declarations, statement):
     """Compiles a function that has a heap in an image."""
     lines = [f"#include <ouro/streams/sim_{header}.hpp>" for header in HEADERS]
     lines += ["#include <ouro/base/field_info.hpp>", "#include <string>", "#include <vector>", "using namespace ouro;",
-              declarations, "void use(ImageHeap& heap);", "void use([[maybe_unused]] ImageHeap& heap) {", statement, "}"]
+              declarations, "void use(ImageHeap& heap);", "void use([[maybe_unused]] ImageHeap& heap) {",
+              statement, "}"]
     command = [COMPILER, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]
     command += [f"-I{SOURCE}/modules/{module}/include" for module in MODULES]
     return subprocess.run(command, input="\n".join(lines) + "\n", stderr=subprocess.PIPE, text=True, timeout=250)
