@@ -16,6 +16,8 @@
 
 namespace ouro {
 
+class PastWorld;
+
 struct WorldStats {
     std::uint32_t entities = 0;
     std::uint32_t free_slots = 0;
@@ -151,6 +153,10 @@ public:
 
     // Ends the tick, as StateRing::commit does, whose failures leave the tick as it is.
     Expected<Tick> commit() noexcept;
+
+    // The world as it was at a tick; see past_world.hpp. Fails as StateRing::view does, and with not_found
+    // before the world was made.
+    [[nodiscard]] Expected<PastWorld> at(Tick tick) const noexcept;
 
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
     // For components that hold simulation types.

@@ -21,6 +21,16 @@ inline constexpr bool kHasColumn =
     TermTraits<Term>::kHandsOut || TermTraits<Term>::kToggles ||
     TermTraits<Term>::kRole == TermRole::changed || TermTraits<Term>::kRole == TermRole::changed_now;
 
+// Of 64 rows from `first` on, those that came in this tick or, if that is asked for, in the one before.
+[[nodiscard]] inline std::uint64_t rows_that_came(const ArchetypeRecord& archetype, std::uint32_t now,
+                                                  bool only_now, std::uint32_t first) noexcept {
+    const std::uint32_t age = now - archetype.added_tick;
+    if (age > 1 || (age == 1 && only_now)) return 0;
+    const std::uint32_t from = age == 0 && !only_now ? archetype.added_before : archetype.added_from;
+    if (from <= first) return ~std::uint64_t{0};
+    return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
+}
+
 // The part of a query that its types alone decide.
 template <class... Terms>
 struct QueryPlan {
@@ -188,18 +198,6 @@ private:
         Caller<List>::call(fn, index, cells...);
     }
 
-    // Rows that came since a row, as a word of bits.
-    [[nodiscard]] static std::uint64_t rows_from(std::uint32_t from, std::uint32_t first) noexcept {
-        if (from <= first) return ~std::uint64_t{0};
-        return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
-    }
-    [[nodiscard]] static std::uint64_t came(const ArchetypeRecord& archetype, std::uint32_t now,
-                                            bool only_now, std::uint32_t first) noexcept {
-        const std::uint32_t age = now - archetype.added_tick;
-        if (age == 0) return rows_from(only_now ? archetype.added_from : archetype.added_before, first);
-        return age == 1 && !only_now ? rows_from(archetype.added_from, first) : 0;
-    }
-
     [[nodiscard]] static std::uint64_t word_of(const BlockPlace& place, const ArchetypeRecord& archetype,
                                                const QueryMatch& match, std::uint32_t word) noexcept {
         std::uint64_t bits = ~std::uint64_t{0};
@@ -213,9 +211,11 @@ private:
                 const ChangePlanes planes = place.core->planes(column, rows_of_block(place.number));
                 if constexpr (Traits::kToggles) bits &= ~planes.disabled_word(word);
                 if constexpr (kIsChanged)
-                    bits &= planes.changed_word(word) | came(archetype, place.core->now(), false, first);
+                    bits &= planes.changed_word(word) |
+                            rows_that_came(archetype, place.core->now(), false, first);
                 if constexpr (kIsChangedNow)
-                    bits &= planes.changed_now_word(word) | came(archetype, place.core->now(), true, first);
+                    bits &= planes.changed_now_word(word) |
+                            rows_that_came(archetype, place.core->now(), true, first);
             }
         });
         return bits;
