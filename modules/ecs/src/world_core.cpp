@@ -37,13 +37,13 @@ std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
     const std::size_t tables = kMaxTypeNumbers * sizeof(ComponentId) + kMaxSpawnNumbers * sizeof(SpawnPlan) +
                                kMaxQueryNumbers * sizeof(QueryCache) + kTransitions * sizeof(Transition);
     const std::size_t each =
-        sizeof(ReadyRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+        sizeof(DeclaredRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
     return tables + max_archetypes * each + 4096;
 }
 
 void WorldCore::carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept {
     Cutter cutter(outside);
-    ready_ = cutter.take<ReadyRows>(max_archetypes);
+    declared_ = cutter.take<DeclaredRows>(max_archetypes);
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
     queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);
