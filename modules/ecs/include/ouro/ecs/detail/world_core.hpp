@@ -3,7 +3,6 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/base/field_info.hpp>
-#include <ouro/base/type_name.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
@@ -48,7 +47,7 @@ template <class T>
 [[nodiscard]] ComponentDescription description_of() noexcept {
     constexpr ComponentOptions kOptions = kComponentOptions<T>;
     ComponentDescription made;
-    made.name = kOptions.name.empty() ? type_name<T>() : kOptions.name;
+    made.name = component_name<T>();
     made.heat = kOptions.heat;
     made.toggles = kOptions.toggles;
     made.kind = kComponentKind<T>;
@@ -110,18 +109,17 @@ public:
     [[nodiscard]] Expected<ComponentId> component() noexcept {
         static_assert(require_component<T>());
         const ComponentId known = id_of<T>();
-        if (known < header_->component_count) [[likely]]
+        if (known != kNoComponent) [[likely]]
             return known;
-        const auto id = add_component(description_of<T>());
-        if (id) set_id(type_number<T>(), *id);
-        return id;
+        return add_component_of_type(type_number<T>(), description_of<T>());
     }
-    // kNoComponent when the type was not registered here.
+    // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
+        if (known_registry_ != header_->registry_hash) [[unlikely]]
+            find_ids_again();
         return component_of_type_[type_number<T>()];
     }
-    void set_id(std::uint32_t type, ComponentId id) noexcept { component_of_type_[type] = id; }
 
     // --- entities
     [[nodiscard]] bool is_alive(Entity entity) const noexcept {
@@ -304,6 +302,9 @@ private:
     [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
 
+    [[nodiscard]] Expected<ComponentId> add_component_of_type(
+        std::uint32_t type, const ComponentDescription& description) noexcept;
+    void find_ids_again() const noexcept;
     void carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept;
     void take_places() noexcept;
 
@@ -380,7 +381,10 @@ private:
     DeclaredSlots own_slots_;
     DeclaredSlots moved_slots_;
     std::span<DeclaredRows> declared_;
+    // Of the types that were registered ever; their ids, as long as the registry has this hash.
+    std::span<std::string_view> name_of_type_;
     std::span<ComponentId> component_of_type_;
+    mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
     std::span<Transition> transitions_;
