@@ -158,6 +158,8 @@ public:
     // The world as it was at a tick; see past_world.hpp. Fails as StateRing::view does, and with not_found
     // before the world was made.
     [[nodiscard]] Expected<PastWorld> at(Tick tick) const noexcept;
+    // The same for a tick of a future that was left behind and kept.
+    [[nodiscard]] Expected<PastWorld> at(KeptFuture future, Tick tick) const noexcept;
 
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
     // For components that hold simulation types.
@@ -174,6 +176,7 @@ private:
         : outside_(std::move(outside)), core_(core) {}
     [[nodiscard]] static Expected<World> make(StateRing& ring, const ImageHeap& heap,
                                               const WorldOptions* options) noexcept;
+    [[nodiscard]] Expected<PastWorld> seen_in(Expected<TickView> view) const noexcept;
 
     template <class... Ts>
     [[nodiscard]] const detail::SpawnPlan* plan_for(Status& status) noexcept;
