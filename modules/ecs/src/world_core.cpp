@@ -38,12 +38,12 @@ std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
                                kMaxQueryNumbers * sizeof(QueryCache) + kTransitions * sizeof(Transition);
     const std::size_t each =
         sizeof(ReadyRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
-    return tables + max_archetypes * each + 4096;
+    return tables + max_archetypes * each + kMaxComponents * sizeof(ReadyRows) + 4096;
 }
 
 void WorldCore::carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept {
     Cutter cutter(outside);
-    ready_ = cutter.take<ReadyRows>(max_archetypes);
+    ready_ = cutter.take<ReadyRows>(max_archetypes + kMaxComponents);
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
     queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);
@@ -83,6 +83,10 @@ Status WorldCore::begin(const WorldOptions& options, MemoryBlock outside) noexce
     const auto entity = add_component({.name = "Entity", .bytes = sizeof(Entity), .alignment = 8});
     if (!entity) return entity.status();
     set_id(type_number<Entity>(), *entity);
+    const auto prefab = add_component(description_of<Prefab>());
+    if (!prefab) return prefab.status();
+    set_id(type_number<Prefab>(), *prefab);
+    OURO_ASSERT(*prefab == kPrefabComponent, "a world's own components have the first numbers");
     return Status::ok;
 }
 
@@ -101,6 +105,7 @@ Status WorldCore::attach(MemoryBlock outside) noexcept {
     take_places();
     carve(outside, header_->max_archetypes);
     set_id(type_number<Entity>(), kEntityComponent);
+    set_id(type_number<Prefab>(), kPrefabComponent);
     return check();
 }
 
@@ -153,8 +158,17 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
             ++each;
         }
     }
+    const auto id = static_cast<ComponentId>(header_->component_count);
+    if (record.kind == ComponentKind::sparse) {
+        const Status status = add_sparse_table(record, id, description.role);
+        if (status != Status::ok) {
+            if (record.fields != 0)
+                heap_.deallocate({at(record.fields), record.field_count * sizeof(FieldRecord)});
+            return status;
+        }
+    }
     declare_header();
-    const auto id = static_cast<ComponentId>(header_->component_count++);
+    ++header_->component_count;
     heap_.edit(components_[id]) = record;
     return id;
 }

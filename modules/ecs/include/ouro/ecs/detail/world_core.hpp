@@ -2,9 +2,8 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
-#include <ouro/base/field_info.hpp>
-#include <ouro/base/type_name.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
+#include <ouro/ecs/detail/component_description.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/layout.hpp>
@@ -32,43 +31,11 @@ inline constexpr std::uint32_t kMaxArchetypes = kNoArchetype;
 
 namespace detail {
 
-// What a component is, as its type says.
-struct ComponentDescription {
-    std::string_view name;
-    std::uint32_t bytes = 0;
-    std::uint32_t alignment = 1;
-    std::uint64_t layout_hash = 0;
-    std::span<const FieldInfo> fields = {};
-    Heat heat = Heat::hot;
-    ComponentKind kind = ComponentKind::column;
-    bool toggles = false;
-};
-
-template <class T>
-[[nodiscard]] ComponentDescription description_of() noexcept {
-    constexpr ComponentOptions kOptions = kComponentOptions<T>;
-    ComponentDescription made;
-    made.name = kOptions.name.empty() ? type_name<T>() : kOptions.name;
-    made.heat = kOptions.heat;
-    made.toggles = kOptions.toggles;
-    made.kind = kComponentKind<T>;
-    if constexpr (!kIsTag<T>) {
-        made.bytes = sizeof(T);
-        made.alignment = alignof(T);
-        made.fields = fields_of<T>();
-        made.layout_hash = layout_hash_of<T>();
-    }
-    return made;
-}
-
-// Where what is spawned with certain types goes.
-struct SpawnPlan {
-    static constexpr std::size_t kMaxTypes = 24;
-
-    std::uint64_t chain_hash = 0;
-    std::uint32_t archetype = 0;
-    // Of each type in the order of the call; tags have none.
-    std::array<std::uint8_t, kMaxTypes> columns{};
+// Rows of an archetype that were declared in this epoch and have room.
+struct ReadyRows {
+    std::uint64_t epoch = 0;
+    std::uint32_t from = 0;
+    std::uint32_t count = 0;
 };
 
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
@@ -166,15 +133,21 @@ public:
     // --- rows
     // Where the next entity of an archetype goes: its row is taken, its columns are declared and not written.
     [[nodiscard]] Expected<std::uint32_t> take_row(std::uint32_t number) noexcept {
-        ArchetypeRecord& archetype = archetypes_[number];
+        return take_row(archetypes_[number], ready_[number]);
+    }
+    [[nodiscard]] Expected<std::uint32_t> take_row(ArchetypeRecord& archetype, ReadyRows& ready) noexcept {
         const std::uint32_t row = archetype.row_count;
-        if (!is_ready(ready_[number], row)) [[unlikely]]
-            if (const Status status = prepare_rows(number, 1); status != Status::ok) return status;
+        if (!is_ready(ready, row)) [[unlikely]]
+            if (const Status status = prepare_rows(archetype, ready, 1); status != Status::ok) return status;
         archetype.row_count = row + 1;
         return row;
     }
     [[nodiscard]] bool has_free_slot() const noexcept {
         return header_->first_free != 0 || header_->used_slots < header_->max_entities;
+    }
+    // Which slot is taken next. Requires: has_free_slot().
+    [[nodiscard]] std::uint32_t next_slot() const noexcept {
+        return header_->first_free != 0 ? header_->first_free - 1 : header_->used_slots;
     }
     // Requires: has_free_slot().
     [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept {
@@ -214,13 +187,30 @@ public:
     // Room for so many more, so that spawn_run does not fail for them. capacity_exhausted; blocks that were
     // added before that stay.
     Expected<void> reserve(std::uint32_t number, std::uint32_t count) noexcept;
+    // The same for entities that are there already, and for rows of no archetype.
+    Status reserve_rows(ArchetypeRecord& archetype, std::uint32_t count) noexcept;
+    // The last row takes its place; whose that is now, or null when it was the last.
+    [[nodiscard]] Entity remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept;
 
-    // Requires: alive.
+    // With its sparse components, and with all that follows it. Requires: alive.
     void destroy(Entity entity) noexcept;
     // All of an archetype at once.
     void destroy_all(std::uint32_t number) noexcept;
     // Into another archetype; what both have goes along, what is new is not written.
     [[nodiscard]] Expected<std::uint32_t> move(Entity entity, std::uint32_t target) noexcept;
+
+    // --- sparse components; see sparse_set.hpp
+    // Requires: it is one.
+    [[nodiscard]] SparseTable& sparse_table(ComponentId id) const noexcept {
+        return *reinterpret_cast<SparseTable*>(at(components_[id].data));
+    }
+    // All of them in the order of the components: null at the end.
+    [[nodiscard]] SparseTable* sparse_at(std::uint32_t offset) const noexcept {
+        return offset == 0 ? nullptr : reinterpret_cast<SparseTable*>(at(offset));
+    }
+    [[nodiscard]] ReadyRows& ready_of(const SparseTable& table) noexcept {
+        return ready_[header_->max_archetypes + table.component];
+    }
 
     template <class T>
     [[nodiscard]] T& cell(const BlockColumn& column, std::uint32_t index) const noexcept {
@@ -280,12 +270,6 @@ public:
     }
 
 private:
-    // The rows of an archetype that were declared in this epoch and have room.
-    struct ReadyRows {
-        std::uint64_t epoch = 0;
-        std::uint32_t from = 0;
-        std::uint32_t count = 0;
-    };
     struct Transition {
         std::uint64_t chain_hash = 0;
         std::uint64_t target_hash = 0;
@@ -300,6 +284,8 @@ private:
     [[nodiscard]] bool has_sound_slots() const noexcept;
     [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
+    [[nodiscard]] bool has_sound_sparse() const noexcept;
+    [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;
 
     void carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept;
     void take_places() noexcept;
@@ -307,7 +293,8 @@ private:
     [[nodiscard]] bool is_ready(const ReadyRows& ready, std::uint32_t row) const noexcept {
         return row - ready.from < ready.count && ready.epoch == marks_.epoch();
     }
-    [[nodiscard]] Status prepare_rows(std::uint32_t number, std::uint32_t count) noexcept;
+    [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, ReadyRows& ready,
+                                      std::uint32_t count) noexcept;
     void note_added(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status add_block(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,
@@ -332,8 +319,18 @@ private:
         return slot;
     }
     void free_slot(std::uint32_t index) noexcept;
-    void remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept;
-    void move_last_into(ArchetypeRecord& archetype, std::uint32_t row, std::uint32_t last) noexcept;
+    void remove_entity_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept {
+        const Entity moved = remove_row(archetype, row);
+        if (!moved.is_null()) declare_slot(static_cast<std::uint32_t>(moved.index())).row = row;
+    }
+    [[nodiscard]] Entity move_last_into(ArchetypeRecord& archetype, std::uint32_t row,
+                                        std::uint32_t last) noexcept;
+    [[nodiscard]] bool has_sparse_rows() const noexcept;
+    void leave_tables(Entity entity) noexcept;
+    // All rows are gone.
+    void forget_rows(ArchetypeRecord& archetype) noexcept;
+    // The table of a sparse component that is being registered.
+    Status add_sparse_table(ComponentRecord& record, ComponentId id, SparseRole role) noexcept;
 
     [[nodiscard]] Expected<std::uint32_t> make_archetype(const ComponentMask& mask) noexcept;
     // The numbers of the archetypes are known by their masks, whatever happened since the last look.
