@@ -119,8 +119,9 @@ Entity WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, 
         std::byte* const target = at(to_columns[i].data) + to.index * bytes;
         declare(target, bytes);
         copy_cell(target, at(from_columns[i].data) + from.index * bytes, columns[i].bytes);
+        // Nobody asks whether a name was changed.
         const bool is_plain =
-            to.block == from.block && from_columns[i].planes == 0 && !came_now && !came_before;
+            i == 0 || (!came_now && !came_before && have_same_state(from_columns[i], to_columns[i]));
         if (!is_plain)
             ChangePlanes::carry(planes(from_columns[i], rows_of_block(from.block)), from.index,
                                 planes(to_columns[i], rows_of_block(to.block)), to.index, came_now,

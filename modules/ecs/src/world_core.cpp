@@ -38,12 +38,13 @@ std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
                                kMaxQueryNumbers * sizeof(QueryCache) + kTransitions * sizeof(Transition);
     const std::size_t each =
         sizeof(ReadyRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
-    return tables + max_archetypes * each + kMaxComponents * sizeof(ReadyRows) + 4096;
+    return tables + max_archetypes * each + kMaxComponents * sizeof(SparseReady) + 4096;
 }
 
 void WorldCore::carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept {
     Cutter cutter(outside);
-    ready_ = cutter.take<ReadyRows>(max_archetypes + kMaxComponents);
+    ready_ = cutter.take<ReadyRows>(max_archetypes);
+    sparse_ready_ = cutter.take<SparseReady>(kMaxComponents);
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
     queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);

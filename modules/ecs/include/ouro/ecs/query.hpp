@@ -41,6 +41,11 @@ class Query {
         std::uint32_t index;
         typename Join::Rows sparse;
     };
+    // What was found of the archetype that was asked about last.
+    struct Finder {
+        detail::QueryMatch match{.archetype = kNoArchetype};
+        bool is_wanted = false;
+    };
 
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
@@ -78,13 +83,16 @@ public:
     // What fn gets for one entity; false, and no call, when it is none of the query's.
     template <class Fn>
     bool visit(Entity entity, Fn&& fn) const noexcept {
-        return visit_row(entity, [&](const Row& row) {
+        const auto tables = Join::tables(*core_);
+        Finder finder;
+        return visit_row(entity, tables, finder, [&](const Row& row) {
             Plan::declare(row.place, row.match, row.index, row.index + 1, UINT32_MAX);
-            call_row(fn, Join::tables(*core_), row);
+            call_row(fn, tables, row);
         });
     }
     [[nodiscard]] bool has(Entity entity) const noexcept {
-        return visit_row(entity, [](const Row&) {});
+        Finder finder;
+        return visit_row(entity, Join::tables(*core_), finder, [](const Row&) {});
     }
 
     [[nodiscard]] std::uint32_t count() const noexcept {
@@ -193,12 +201,13 @@ private:
     template <class Tables, class Visit>
     void walk(const detail::SparseSet& walked, const Tables& tables, std::uint32_t begin, std::uint32_t end,
               Visit& visit) const noexcept {
+        Finder finder;
         const bool is_alone = Join::kIsSparseOnly && core_->header().prefab_archetypes == 0;
         for (std::uint32_t at = begin; at < end; ++at) {
             const RowPlace place = place_of_row(at);
             const Entity entity = core_->cell<Entity>(walked.block(place.block)[0], place.index);
             if (!is_alone) {
-                visit_row(entity, [&](const Row& row) { visit(tables, row); });
+                visit_row(entity, tables, finder, [&](const Row& row) { visit(tables, row); });
                 continue;
             }
             // Its own names serve as well as the archetype's.
@@ -211,8 +220,9 @@ private:
     template <class Fn>
     void parallel_joined(JobPool& pool, std::size_t grain, Fn& fn) const noexcept;
     // The row of one entity, if it passes. Nothing is declared.
-    template <class Visit>
-    bool visit_row(Entity entity, Visit&& visit) const noexcept;
+    template <class Tables, class Visit>
+    bool visit_row(Entity entity, const Tables& tables, Finder& finder, Visit&& visit) const noexcept;
+    [[nodiscard]] bool find_archetype(std::uint32_t number, Finder& finder) const noexcept;
 
     template <class Visit>
     void visit_blocks(Visit&& visit) const noexcept {
@@ -234,19 +244,31 @@ private:
 };
 
 template <class... Terms>
-template <class Visit>
-bool Query<Terms...>::visit_row(Entity entity, Visit&& visit) const noexcept {
+bool Query<Terms...>::find_archetype(std::uint32_t number, Finder& finder) const noexcept {
+    const ArchetypeRecord& archetype = core_->archetype(number);
+    const detail::QueryShape& shape = cache_->shape;
+    finder.match.archetype = number;
+    finder.is_wanted = archetype.mask.has_all(shape.required) && !archetype.mask.has_any(shape.excluded);
+    if (!finder.is_wanted) return false;
+    for (std::uint32_t term = 0; term < shape.term_count; ++term)
+        finder.match.columns[term] =
+            static_cast<std::uint8_t>(core_->column_of(archetype, shape.terms[term]));
+    return true;
+}
+
+template <class... Terms>
+template <class Tables, class Visit>
+bool Query<Terms...>::visit_row(Entity entity, const Tables& tables, Finder& finder,
+                                Visit&& visit) const noexcept {
     if (!core_->is_alive(entity)) return false;
     const EntitySlot slot = core_->slot_of(entity);
+    if (slot.archetype == finder.match.archetype ? !finder.is_wanted
+                                                 : !find_archetype(slot.archetype, finder))
+        return false;
     const ArchetypeRecord& archetype = core_->archetype(slot.archetype);
-    const detail::QueryShape& shape = cache_->shape;
-    if (!archetype.mask.has_all(shape.required) || archetype.mask.has_any(shape.excluded)) return false;
     const RowPlace at = place_of_row(slot.row);
-    Row row{
-        {core_, core_->block(archetype, at.block), at.block}, {.archetype = slot.archetype}, at.index, {}};
-    for (std::uint32_t term = 0; term < shape.term_count; ++term)
-        row.match.columns[term] = static_cast<std::uint8_t>(core_->column_of(archetype, shape.terms[term]));
-    if (!Join::find(*core_, Join::tables(*core_), entity, row.sparse)) return false;
+    Row row{{core_, core_->block(archetype, at.block), at.block}, finder.match, at.index, {}};
+    if (!Join::find(*core_, tables, entity, row.sparse)) return false;
     bool is_there = false;
     Plan::visit_runs(row.place, archetype, row.match, at.index, at.index + 1,
                      [&](std::uint32_t, std::uint32_t) {

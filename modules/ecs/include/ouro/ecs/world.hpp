@@ -326,7 +326,7 @@ Expected<void> World::remove(Entity entity) noexcept {
     if (!is_alive(entity)) return Status::stale_handle;
     if constexpr (kIsSparse<T>) {
         if (find_sparse(entity, id) == 0) return Status::not_found;
-        detail::SparseSet(*core_, id).remove(detail::slot_index(entity));
+        detail::SparseSet(*core_, id).remove<T>(detail::slot_index(entity));
         return {};
     }
     const EntitySlot slot = core_->slot_of(entity);

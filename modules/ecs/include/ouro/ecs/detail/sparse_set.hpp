@@ -4,6 +4,7 @@
 #include <ouro/ecs/entity.hpp>
 #include <ouro/ecs/layout.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,20 +49,52 @@ public:
         const std::uint32_t slot = slot_index(entity);
         if (pages()[slot / kSparsePageSlots] == 0) [[unlikely]]
             if (const Status status = add_page(slot / kSparsePageSlots); status != Status::ok) return status;
-        const auto row = core_->take_row(table_->rows, core_->ready_of(*table_));
+        SparseReady& ready = core_->ready_of(*table_);
+        const auto row = core_->take_row(table_->rows, ready.rows);
         if (!row) [[unlikely]]
             return row;
         const RowPlace place = place_of_row(*row);
         core_->cell<Entity>(block(place.block)[0], place.index) = entity;
-        set(slot, *row + 1);
+        set(ready.units[0], slot, *row + 1);
         return row;
     }
     // Requires: has one. What is left has another order.
     void remove(std::uint32_t slot) noexcept {
+        SparseReady& ready = core_->ready_of(*table_);
         const std::uint32_t row = find(slot) - 1;
         const Entity moved = core_->remove_row(table_->rows, row);
-        if (!moved.is_null()) set(slot_index(moved), row + 1);
-        set(slot, 0);
+        if (!moved.is_null()) set(ready.units[1], slot_index(moved), row + 1);
+        set(ready.units[0], slot, 0);
+    }
+    // The same when the type is known.
+    template <class T>
+    void remove(std::uint32_t slot) noexcept {
+        ArchetypeRecord& own = table_->rows;
+        const std::uint32_t row = find(slot) - 1;
+        const std::uint32_t last = own.row_count - 1;
+        const RowPlace from = place_of_row(last);
+        const RowPlace to = place_of_row(row);
+        BlockColumn* const from_columns = block(from.block);
+        BlockColumn* const to_columns = block(to.block);
+        // Rows that did not come in the same tick, or have marks, take the longer way.
+        const bool is_plain =
+            have_same_state(from_columns[1], to_columns[1]) &&
+            (core_->now() - own.added_tick > 1 || row >= own.added_from || last < own.added_before);
+        if (!is_plain) [[unlikely]]
+            return remove(slot);
+        SparseReady& ready = core_->ready_of(*table_);
+        Entity& name = core_->cell<Entity>(to_columns[0], to.index);
+        T& value = core_->cell<T>(to_columns[1], to.index);
+        const Entity moved = core_->cell<Entity>(from_columns[0], from.index);
+        core_->declare_near(ready.units[2], &name, sizeof(name));
+        core_->declare_near(ready.units[3], &value, sizeof(value));
+        name = moved;
+        value = core_->cell<T>(from_columns[1], from.index);
+        set(ready.units[1], slot_index(moved), row + 1);
+        set(ready.units[0], slot, 0);
+        own.row_count = last;
+        own.added_from = std::min(own.added_from, last);
+        own.added_before = std::min(own.added_before, last);
     }
 
     [[nodiscard]] BlockColumn* block(std::uint32_t number) const noexcept {
@@ -98,9 +131,9 @@ private:
         return reinterpret_cast<std::uint32_t*>(core_->at(offset));
     }
     // Requires: the slot's page is there.
-    void set(std::uint32_t slot, std::uint32_t number) noexcept {
+    void set(std::uintptr_t& unit, std::uint32_t slot, std::uint32_t number) noexcept {
         std::uint32_t& own = numbers(pages()[slot / kSparsePageSlots])[slot % kSparsePageSlots];
-        core_->declare(&own, sizeof(own));
+        core_->declare_near(unit, &own, sizeof(own));
         own = number;
     }
     [[nodiscard]] Status add_page(std::uint32_t number) noexcept;

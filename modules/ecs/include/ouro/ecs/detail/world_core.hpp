@@ -38,6 +38,14 @@ struct ReadyRows {
     std::uint32_t count = 0;
 };
 
+// The same of a sparse component's table, and which units of the image were declared last: an operation
+// writes in four places, and the next one often beside them.
+struct SparseReady {
+    ReadyRows rows;
+    std::uint64_t epoch = 0;
+    std::array<std::uintptr_t, 4> units{};
+};
+
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
 class WorldCore {
 public:
@@ -47,7 +55,11 @@ public:
     static constexpr std::uint32_t kMaxQueryNumbers = 512;
 
     WorldCore(StateRing& ring, const ImageHeap& heap) noexcept
-        : ring_(&ring), heap_(heap), marks_(ring.marks()), base_(ring.base().start()) {}
+        : ring_(&ring),
+          heap_(heap),
+          marks_(ring.marks()),
+          base_(ring.base().start()),
+          unit_bytes_(marks_.unit_bytes()) {}
     WorldCore(const WorldCore&) = delete;
     WorldCore& operator=(const WorldCore&) = delete;
 
@@ -208,8 +220,22 @@ public:
     [[nodiscard]] SparseTable* sparse_at(std::uint32_t offset) const noexcept {
         return offset == 0 ? nullptr : reinterpret_cast<SparseTable*>(at(offset));
     }
-    [[nodiscard]] ReadyRows& ready_of(const SparseTable& table) noexcept {
-        return ready_[header_->max_archetypes + table.component];
+    // Its record is declared.
+    [[nodiscard]] SparseReady& ready_of(SparseTable& table) noexcept {
+        SparseReady& ready = sparse_ready_[table.component];
+        if (ready.epoch != marks_.epoch()) [[unlikely]] {
+            declare(&table, sizeof(table));
+            ready = {.rows = {}, .epoch = marks_.epoch(), .units = {}};
+        }
+        return ready;
+    }
+    // Declares what often lies in the unit that was declared last, since the epoch began.
+    void declare_near(std::uintptr_t& unit, const void* address, std::size_t bytes) noexcept {
+        if (reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_) [[likely]]
+            return;
+        declare(address, bytes);
+        unit = reinterpret_cast<std::uintptr_t>(
+            marks_.unit_of(static_cast<const std::byte*>(address) + bytes - 1));
     }
 
     template <class T>
@@ -342,6 +368,7 @@ private:
     ImageHeap heap_;
     DirtyMap marks_;
     std::byte* base_;
+    std::size_t unit_bytes_;
     WorldHeader* header_ = nullptr;
     EntitySlot* slots_ = nullptr;
     ArchetypeRecord* archetypes_ = nullptr;
@@ -352,6 +379,7 @@ private:
     std::uint64_t slot_epoch_ = 0;
     std::uint32_t slot_page_ = 0;
     std::span<ReadyRows> ready_;
+    std::span<SparseReady> sparse_ready_;
     std::span<ComponentId> component_of_type_;
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
