@@ -1,7 +1,9 @@
 #pragma once
 
+#include <ouro/ecs/commands.hpp>
 #include <ouro/ecs/detail/query_plan.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/query_terms.hpp>
 #include <ouro/ecs/world.hpp>
 #include <ouro/jobs/parallel_for.hpp>
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace ouro {
@@ -34,7 +37,9 @@ class Query {
 
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
-    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {}
+    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {
+        detail::expect_query([] { return detail::access_of<Terms...>(); });
+    }
 
     // Calls fn with what the terms hand out, for each entity.
     template <class Fn>
@@ -67,7 +72,21 @@ public:
     // The same as each, shared out to the workers of a pool. Nothing may depend on which thread calls, nor on
     // the order.
     template <class Fn>
-    void parallel_each(JobPool& pool, Fn&& fn) const noexcept;
+    void parallel_each(JobPool& pool, Fn&& fn) const noexcept {
+        share_out(pool, [&](std::size_t begin, std::size_t end, unsigned) { visit_words(begin, end, fn); });
+    }
+    // The same for loops that record commands: fn gets a Commands before all else, that of its rows. They are
+    // applied in the order of the rows, between what the system recorded before and after the loop.
+    template <class Fn>
+    void parallel_each(JobPool& pool, Commands commands, Fn&& fn) const noexcept {
+        const detail::CommandSection section(commands.stream());
+        share_out(pool, [&](std::size_t begin, std::size_t end, unsigned participant) {
+            auto stream = section.part(static_cast<std::uint32_t>(begin * 64), participant);
+            Commands own(stream);
+            visit_words(begin, end,
+                        [&]<class... Args>(Args&&... args) { fn(own, std::forward<Args>(args)...); });
+        });
+    }
 
     // What fn gets for one entity; false, and no call, when it is none of the query's.
     template <class Fn>
@@ -104,6 +123,32 @@ public:
                          const detail::QueryMatch& match, std::uint32_t) { Plan::prepare(place, match); });
     }
 
+    // Finds the archetypes, and makes room for marks wherever something may be written: threads then only
+    // read what belongs to all. capacity_exhausted.
+    [[nodiscard]] Status reserve_marks() const noexcept {
+        Status status = Status::ok;
+        visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
+                         const detail::QueryMatch& match, std::uint32_t) {
+            status = Plan::reserve(place, match);
+            return status == Status::ok;
+        });
+        return status;
+    }
+
+    // Calls fn with the names of all entities of the query's archetypes, from the last row of each to the
+    // first. It may destroy the one that it is called for, or others.
+    template <class Fn>
+    void each_name_backwards(Fn&& fn) const noexcept {
+        for (std::size_t i = 0; i < core_->matches_of(*cache_).size(); ++i) {
+            const ArchetypeRecord& archetype = core_->archetype(core_->matches_of(*cache_)[i].archetype);
+            for (std::uint32_t row = archetype.row_count; row-- != 0;) {
+                if (row >= archetype.row_count) continue;
+                const RowPlace place = place_of_row(row);
+                fn(core_->cell<Entity>(core_->block(archetype, place.block)[0], place.index));
+            }
+        }
+    }
+
 private:
     template <class Fn, class Cells>
     static void call(Fn& fn, const Cells& cells, std::uint32_t begin, std::uint32_t end) noexcept {
@@ -115,6 +160,17 @@ private:
             cells);
     }
 
+    // Whole words of change bits, so that no two threads share one. Of all blocks, one behind the other:
+    // which part of them a thread gets is the same whatever they are.
+    [[nodiscard]] static std::size_t words_of(std::uint32_t rows) noexcept {
+        return (std::size_t{rows} + 63) / 64;
+    }
+    template <class Body>
+    void share_out(JobPool& pool, Body&& body) const noexcept;
+    template <class Fn>
+    void visit_words(std::size_t begin, std::size_t end, Fn&& fn) const noexcept;
+
+    // Up to the first for which visit returns false, where it returns anything.
     template <class Visit>
     void visit_blocks(Visit&& visit) const noexcept {
         const detail::IterationScope scope(*core_);
@@ -123,8 +179,13 @@ private:
             std::uint32_t left = archetype.row_count;
             for (std::uint32_t number = 0; left != 0; ++number) {
                 const std::uint32_t rows = std::min(left, rows_of_block(number));
-                visit(detail::BlockPlace{core_, core_->block(archetype, number), number}, archetype, match,
-                      rows);
+                const detail::BlockPlace place{core_, core_->block(archetype, number), number};
+                using Result = decltype(visit(place, archetype, match, rows));
+                if constexpr (std::is_same_v<Result, bool>) {
+                    if (!visit(place, archetype, match, rows)) return;
+                } else {
+                    visit(place, archetype, match, rows);
+                }
                 left -= rows;
             }
         }
@@ -158,27 +219,44 @@ bool Query<Terms...>::visit(Entity entity, Fn&& fn) const noexcept {
 }
 
 template <class... Terms>
-template <class Fn>
-void Query<Terms...>::parallel_each(JobPool& pool, Fn&& fn) const noexcept {
+template <class Body>
+void Query<Terms...>::share_out(JobPool& pool, Body&& body) const noexcept {
     constexpr std::size_t kGrain = 8;
     prepare();
+    std::size_t words = 0;
+    visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&, const detail::QueryMatch& match,
+                     std::uint32_t rows) {
+        if constexpr (!Plan::kFiltersRows) Plan::declare(place, match, 0, rows, rows);
+        words += words_of(rows);
+    });
+    const detail::IterationScope scope(*core_);
+    // Whoever helps works for this system meanwhile.
+    const detail::RunningSystem* const system = detail::running_system();
+    parallel_for(pool, words, kGrain, [&](std::size_t begin, std::size_t end, unsigned participant) {
+        const detail::SystemScope help(system);
+        body(begin, end, participant);
+    });
+}
+
+template <class... Terms>
+template <class Fn>
+void Query<Terms...>::visit_words(std::size_t begin, std::size_t end, Fn&& fn) const noexcept {
+    std::size_t first = 0;
     visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
                      const detail::QueryMatch& match, std::uint32_t rows) {
-        const auto cells = Plan::cells(place, match);
-        const auto run = [&](std::uint32_t begin, std::uint32_t end) {
-            Plan::declare_cells(place, match, begin, end);
-            call(fn, cells, begin, end);
-        };
-        if constexpr (!Plan::kFiltersRows) Plan::declare(place, match, 0, rows, rows);
-        // Whole words of change bits, so that no two threads share one.
-        parallel_for(pool, (rows + 63) / 64, kGrain, [&](std::size_t begin, std::size_t end) {
-            const auto first = static_cast<std::uint32_t>(begin * 64);
-            const auto last = std::min(rows, static_cast<std::uint32_t>(end * 64));
-            if constexpr (Plan::kFiltersRows)
-                Plan::visit_runs(place, archetype, match, first, last, run);
-            else
-                call(fn, cells, first, last);
-        });
+        const std::size_t start = std::max(first, begin);
+        const std::size_t stop = std::min(first + words_of(rows), end);
+        if (start < stop) {
+            const auto from = static_cast<std::uint32_t>((start - first) * 64);
+            const auto to = std::min(rows, static_cast<std::uint32_t>((stop - first) * 64));
+            const auto cells = Plan::cells(place, match);
+            Plan::visit_runs(place, archetype, match, from, to, [&](std::uint32_t row, std::uint32_t last) {
+                if constexpr (Plan::kFiltersRows) Plan::declare_cells(place, match, row, last);
+                call(fn, cells, row, last);
+            });
+        }
+        first += words_of(rows);
+        return first < end;
     });
 }
 

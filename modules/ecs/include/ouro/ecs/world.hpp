@@ -2,6 +2,8 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/ecs/component.hpp>
+#include <ouro/ecs/detail/resource_cell.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/entity.hpp>
 #include <ouro/os/reservation.hpp>
@@ -72,6 +74,7 @@ public:
     template <class... Ts>
     Expected<Entity> spawn(const Ts&... values) noexcept {
         Status status = Status::ok;
+        expect_free({});
         const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
         if (plan == nullptr) [[unlikely]]
             return status;
@@ -79,7 +82,8 @@ public:
         if (!entity) [[unlikely]]
             return entity;
         const RowPlace place = place_of_row(core_->slot_of(*entity).row);
-        const BlockColumn* const columns = core_->block(core_->archetype(plan->archetype), place.block);
+        [[maybe_unused]] const BlockColumn* const columns =
+            core_->block(core_->archetype(plan->archetype), place.block);
         [[maybe_unused]] std::size_t at = 0;
         (write_cell(columns, plan->columns[at++], place.index, values), ...);
         return entity;
@@ -98,6 +102,7 @@ public:
     [[nodiscard]] bool is_alive(Entity entity) const noexcept { return core_->is_alive(entity); }
     // stale_handle.
     Status destroy(Entity entity) noexcept {
+        expect_free(entity);
         if (!is_alive(entity)) return Status::stale_handle;
         core_->destroy(entity);
         return Status::ok;
@@ -109,6 +114,7 @@ public:
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
+        detail::expect_access<T>(false);
         const ComponentId id = core_->id_of<T>();
         if (!core_->is_alive(entity)) return nullptr;
         return reinterpret_cast<const T*>(core_->find_cell(entity, id, sizeof(T)));
@@ -117,6 +123,7 @@ public:
     template <class T>
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
+        detail::expect_access<T>(true);
         RowPlace place{};
         if (!core_->is_alive(entity)) return nullptr;
         BlockColumn* const column = core_->find_column(entity, core_->id_of<T>(), place);
@@ -151,6 +158,23 @@ public:
     template <class T>
     [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
 
+    // A value of which there is one for the world, such as its time: zero at first. Its type needs no
+    // options; one with `.singleton` can be registered by component<T>() too. Null when there is no room at
+    // its first use, or when another component has its name or its type.
+    template <class T>
+    [[nodiscard]] const T* resource() noexcept {
+        detail::expect_resource<T>(false);
+        return detail::resource_cell<T>(*core_);
+    }
+    // The same for writing: declared, and its tick of change is this one.
+    template <class T>
+    [[nodiscard]] T* edit_resource() noexcept {
+        detail::expect_resource<T>(true);
+        T* const value = detail::resource_cell<T>(*core_);
+        if (value != nullptr) detail::declare_resource(*core_, *value);
+        return value;
+    }
+
     // Ends the tick, as StateRing::commit does, whose failures leave the tick as it is.
     Expected<Tick> commit() noexcept;
 
@@ -184,6 +208,11 @@ private:
         if constexpr (!kIsTag<T>) core_->cell<T>(columns[column - 1], index) = value;
     }
     Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
+    // In checked builds: nobody visits rows, and the running system may change what there is.
+    void expect_free(Entity entity) const noexcept {
+        core_->expect_no_iteration(entity);
+        detail::expect_structure(entity);
+    }
 
     os::Reservation outside_;
     detail::WorldCore* core_ = nullptr;
@@ -217,6 +246,7 @@ const detail::SpawnPlan* World::plan_for(Status& status) noexcept {
 template <class... Ts, class Fill>
 Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
     Status status = Status::ok;
+    expect_free({});
     const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
     if (plan == nullptr) return status;
     const detail::SpawnPlan kept = *plan;
@@ -247,6 +277,7 @@ Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
 
 template <class T>
 Expected<void> World::add(Entity entity, const T& value) noexcept {
+    expect_free(entity);
     const auto id = component<T>();
     if (!id) return id.status();
     if (!is_alive(entity)) return Status::stale_handle;
@@ -270,6 +301,7 @@ Expected<void> World::add(Entity entity, const T& value) noexcept {
 
 template <class T>
 Expected<void> World::remove(Entity entity) noexcept {
+    expect_free(entity);
     const ComponentId id = core_->id_of<T>();
     if (!is_alive(entity)) return Status::stale_handle;
     const EntitySlot slot = core_->slot_of(entity);

@@ -6,6 +6,7 @@
 #include <ouro/base/type_name.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/os/reservation.hpp>
@@ -122,6 +123,8 @@ public:
         return component_of_type_[type_number<T>()];
     }
     void set_id(std::uint32_t type, ComponentId id) noexcept { component_of_type_[type] = id; }
+    // A component of which there is one for the world, with a value of zero. Fails as add_component does.
+    [[nodiscard]] Expected<ComponentId> add_resource(ComponentDescription description) noexcept;
 
     // --- entities
     [[nodiscard]] bool is_alive(Entity entity) const noexcept {
@@ -275,9 +278,10 @@ public:
         iterations_.fetch_add(by, std::memory_order_relaxed);
 #endif
     }
-    void expect_no_iteration() const noexcept {
-        OURO_DEBUG_ASSERT(iterations_.load(std::memory_order_relaxed) == 0,
-                          "rows are being visited: record the change as a command instead");
+    void expect_no_iteration([[maybe_unused]] Entity entity) const noexcept {
+#if OURO_ASSERT_LEVEL >= 1
+        if (iterations_.load(std::memory_order_relaxed) != 0) visited_meanwhile(entity);
+#endif
     }
 
 private:
