@@ -28,20 +28,20 @@ void PoolState::finish(Job& job) noexcept {
     if (before == Job::kAwaited) os::wake_all(state);
 }
 
-PostQueue::Place* PoolState::claim_place() noexcept {
+PostQueue::Place* PoolState::claim_place(PostQueue& queue) noexcept {
     // Whoever is about to empty the next place may have lost its core.
     constexpr unsigned kPoliteTries = 64;
-    PostQueue::Place* place = queue_.begin_put();
+    PostQueue::Place* place = queue.begin_put();
     for (unsigned tries = 0; place == nullptr && tries < kPoliteTries; ++tries) {
-        queue_.drop_gone();
-        if (queue_.is_full()) return nullptr;
+        queue.drop_gone();
+        if (queue.is_full()) return nullptr;
         if (tries != 0) os::yield_thread();
-        place = queue_.begin_put();
+        place = queue.begin_put();
     }
     return place;
 }
 
-Status PoolState::post(Job& job) noexcept {
+Status PoolState::post(Job& job, JobPriority priority) noexcept {
     std::uint32_t before = job.state_.load(std::memory_order_relaxed);
     if ((before != Job::kNeverPosted && before != Job::kDone) ||
         !job.state_.compare_exchange_strong(before, Job::kPosting, std::memory_order_acquire,
@@ -55,7 +55,7 @@ Status PoolState::post(Job& job) noexcept {
         run_here(job);
         return Status::ok;
     }
-    PostQueue::Place* place = claim_place();
+    PostQueue::Place* place = claim_place(queues_.of(priority));
     if (place == nullptr) {
         job.state_.store(before, std::memory_order_release);
         return Status::capacity_exhausted;
@@ -91,10 +91,10 @@ void PoolState::wait_for(Job& job) noexcept {
 
 }  // namespace detail
 
-Expected<void> post(JobPool& pool, Job& job) noexcept {
+Expected<void> post(JobPool& pool, Job& job, JobPriority priority) noexcept {
     detail::PoolState* state = detail::PoolState::of(pool);
     OURO_ASSERT(state != nullptr, "a pool that was moved from takes no jobs");
-    return state->post(job);
+    return state->post(job, priority);
 }
 
 void wait(Job& job) noexcept {

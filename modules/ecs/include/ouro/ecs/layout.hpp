@@ -146,7 +146,9 @@ struct ComponentRecord {
     std::uint16_t toggles;
     // Of a singleton its value; of a sparse component its table.
     std::uint32_t data;
-    std::array<std::uint32_t, 5> unused;
+    // Of a singleton: the last one in which it was written.
+    std::uint32_t changed_tick;
+    std::array<std::uint32_t, 4> unused;
 };
 static_assert(sizeof(ComponentRecord) == 96 && offsetof(ComponentRecord, data) == 72);
 

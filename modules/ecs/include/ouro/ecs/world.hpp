@@ -2,7 +2,9 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/ecs/component.hpp>
+#include <ouro/ecs/detail/resource_cell.hpp>
 #include <ouro/ecs/detail/sparse_set.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/entity.hpp>
 #include <ouro/os/reservation.hpp>
@@ -73,6 +75,7 @@ public:
     template <class... Ts>
     Expected<Entity> spawn(const Ts&... values) noexcept {
         Status status = Status::ok;
+        expect_free({});
         const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
         if (plan == nullptr) [[unlikely]]
             return status;
@@ -106,6 +109,7 @@ public:
     [[nodiscard]] bool is_alive(Entity entity) const noexcept { return core_->is_alive(entity); }
     // stale_handle.
     Status destroy(Entity entity) noexcept {
+        expect_free(entity);
         if (!is_alive(entity)) return Status::stale_handle;
         core_->destroy(entity);
         return Status::ok;
@@ -117,6 +121,7 @@ public:
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
+        detail::expect_access<T>(false);
         const ComponentId id = core_->id_of<T>();
         if (!core_->is_alive(entity)) return nullptr;
         if constexpr (kIsSparse<T>) {
@@ -131,6 +136,7 @@ public:
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
         static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+        detail::expect_access<T>(true);
         if (!core_->is_alive(entity)) return nullptr;
         const ComponentId id = core_->id_of<T>();
         if constexpr (kIsSparse<T>) {
@@ -173,6 +179,23 @@ public:
     }
     template <class T>
     [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
+
+    // A value of which there is one for the world, such as its time: zero at first. Its type needs no
+    // options; one with `.singleton` can be registered by component<T>() too. Null when there is no room at
+    // its first use, or when another component has its name or its type.
+    template <class T>
+    [[nodiscard]] const T* resource() noexcept {
+        detail::expect_resource<T>(false);
+        return detail::resource_cell<T>(*core_);
+    }
+    // The same for writing: declared, and its tick of change is this one.
+    template <class T>
+    [[nodiscard]] T* edit_resource() noexcept {
+        detail::expect_resource<T>(true);
+        T* const value = detail::resource_cell<T>(*core_);
+        if (value != nullptr) detail::declare_resource(*core_, *value);
+        return value;
+    }
 
     // Ends the tick, as StateRing::commit does, whose failures leave the tick as it is.
     Expected<Tick> commit() noexcept;
@@ -242,6 +265,11 @@ private:
         return {};
     }
     Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
+    // In checked builds: nobody visits rows, and the running system may change what there is.
+    void expect_free(Entity entity) const noexcept {
+        core_->expect_no_iteration(entity);
+        detail::expect_structure(entity);
+    }
 
     os::Reservation outside_;
     detail::WorldCore* core_ = nullptr;
@@ -275,6 +303,7 @@ const detail::SpawnPlan* World::plan_for(Status& status) noexcept {
 template <class... Ts, class Fill>
 Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
     Status status = Status::ok;
+    expect_free({});
     const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
     static_assert((!kIsSparse<Ts> && ...), "spawn many with columns and tags; add what is sparse");
     if (plan == nullptr) return status;
@@ -307,6 +336,7 @@ Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
 template <class T>
 Expected<void> World::add(Entity entity, const T& value) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+    expect_free(entity);
     const auto id = component<T>();
     if (!id) return id.status();
     if (!is_alive(entity)) return Status::stale_handle;
@@ -332,6 +362,7 @@ Expected<void> World::add(Entity entity, const T& value) noexcept {
 template <class T>
 Expected<void> World::remove(Entity entity) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+    expect_free(entity);
     const ComponentId id = core_->id_of<T>();
     if (!is_alive(entity)) return Status::stale_handle;
     if constexpr (kIsSparse<T>) {

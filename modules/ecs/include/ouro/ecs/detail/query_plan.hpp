@@ -2,6 +2,7 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/query_terms.hpp>
@@ -31,14 +32,24 @@ inline constexpr bool kHasColumn =
     return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
 }
 
-// Of 64 rows from `first` on, those that came in this tick or, if that is asked for, in the one before.
-[[nodiscard]] inline std::uint64_t rows_that_came(const ArchetypeRecord& archetype, std::uint32_t now,
-                                                  bool only_now, std::uint32_t first) noexcept {
-    const std::uint32_t age = now - archetype.added_tick;
-    if (age > 1 || (age == 1 && only_now)) return 0;
-    const std::uint32_t from = age == 0 && !only_now ? archetype.added_before : archetype.added_from;
-    if (from <= first) return ~std::uint64_t{0};
-    return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
+// What a query with these terms reads and writes.
+template <class... Terms>
+[[nodiscard]] Access access_of() noexcept {
+    Access access;
+    access.has_entities = true;
+    const auto take = [&]<class Term>() {
+        using Traits = TermTraits<Term>;
+        using Component = typename Traits::Component;
+        constexpr TermRole kRole = Traits::kRole;
+        if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
+            access.writes.add<Component>();
+        else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)
+            access.reads.add<Component>();
+        if constexpr (Traits::kRequired) access.required.add<Component>();
+        if constexpr (kRole == TermRole::excludes) access.excluded.add<Component>();
+    };
+    (take.template operator()<Terms>(), ...);
+    return access;
 }
 
 // The part of a query that its types alone decide.
@@ -135,6 +146,21 @@ struct QueryPlan {
                 place.core->planes(column, rows_of_block(place.number)).prepare();
             }
         });
+    }
+
+    // Room for marks in whatever may be written, so that none is asked for later. capacity_exhausted.
+    static Status reserve(const BlockPlace& place, const QueryMatch& match) noexcept {
+        Status status = Status::ok;
+        each_term([&]<class Term>(std::size_t slot) {
+            constexpr TermRole kRole = TermTraits<Term>::kRole;
+            if constexpr (kRole == TermRole::may_write || kRole == TermRole::writes) {
+                if (match.columns[slot] == 0 || status != Status::ok) return;
+                BlockColumn& column = place.columns[match.columns[slot] - 1];
+                if (column.planes == 0)
+                    status = place.core->planes(column, rows_of_block(place.number)).reserve();
+            }
+        });
+        return status;
     }
 
     // Runs of rows that pass the filters.

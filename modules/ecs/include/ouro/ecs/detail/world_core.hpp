@@ -4,7 +4,9 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
 #include <ouro/ecs/detail/component_description.hpp>
+#include <ouro/ecs/detail/declared_places.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/os/reservation.hpp>
@@ -30,24 +32,6 @@ struct WorldOptions {
 inline constexpr std::uint32_t kMaxArchetypes = kNoArchetype;
 
 namespace detail {
-
-// 64 rows of an archetype whose cells are declared in this epoch: those where rows are added, and those where
-// one was taken out last. Most calls find theirs.
-struct DeclaredRows {
-    static constexpr std::uint32_t kNoGroup = UINT32_MAX;
-
-    std::uint64_t epoch = 0;
-    std::uint32_t added_group = kNoGroup;
-    std::uint32_t hole_group = kNoGroup;
-};
-
-// The same of a sparse component's table, and which units of the image were declared last: an operation
-// writes in four places, and the next one often beside them.
-struct SparseReady {
-    DeclaredRows rows;
-    std::uint64_t epoch = 0;
-    std::array<std::uintptr_t, 4> units{};
-};
 
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
 class WorldCore {
@@ -103,6 +87,9 @@ public:
             find_ids_again();
         return component_of_type_[type_number<T>()];
     }
+    // A component of which there is one for the world, with a value of zero. Fails as add_component does.
+    [[nodiscard]] Expected<ComponentId> add_resource(std::uint32_t type,
+                                                     ComponentDescription description) noexcept;
 
     // --- entities
     [[nodiscard]] bool is_alive(Entity entity) const noexcept {
@@ -296,9 +283,10 @@ public:
         iterations_.fetch_add(by, std::memory_order_relaxed);
 #endif
     }
-    void expect_no_iteration() const noexcept {
-        OURO_DEBUG_ASSERT(iterations_.load(std::memory_order_relaxed) == 0,
-                          "rows are being visited: record the change as a command instead");
+    void expect_no_iteration([[maybe_unused]] Entity entity) const noexcept {
+#if OURO_ASSERT_LEVEL >= 1
+        if (iterations_.load(std::memory_order_relaxed) != 0) visited_meanwhile(entity);
+#endif
     }
 
 private:
@@ -353,12 +341,6 @@ private:
         declare(header_, sizeof(WorldHeader));
         header_epoch_ = marks_.epoch();
     }
-    // Slots are often touched one behind the other: two places are remembered, of the entities themselves and
-    // of those that are moved for them.
-    struct DeclaredSlots {
-        std::uint64_t epoch = 0;
-        std::uint32_t group = 0;
-    };
     EntitySlot& declare_slot(std::uint32_t index, DeclaredSlots& declared) noexcept {
         EntitySlot& slot = slots_[index];
         if (index / kSlotsALine != declared.group || declared.epoch != marks_.epoch()) [[unlikely]] {
@@ -419,18 +401,6 @@ private:
     std::uint32_t known_archetypes_ = 0;
     std::uint64_t known_hash_ = 0;
     std::atomic<int> iterations_ = 0;
-};
-
-// While rows are visited.
-class IterationScope {
-public:
-    explicit IterationScope(WorldCore& core) noexcept : core_(core) { core_.change_iterations(1); }
-    ~IterationScope() { core_.change_iterations(-1); }
-    IterationScope(const IterationScope&) = delete;
-    IterationScope& operator=(const IterationScope&) = delete;
-
-private:
-    WorldCore& core_;
 };
 
 }  // namespace detail
