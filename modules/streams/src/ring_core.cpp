@@ -213,7 +213,7 @@ Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
 bool RingCore::set_aside(std::uint32_t cell, std::uint32_t pages) noexcept {
     if (!packs_) return true;
     const LeaseTable::Lease lease = leases_.lease(cell);
-    const std::uint32_t packed_before = fine_ ? newest() + 1 : packed_before_.load(std::memory_order_seq_cst);
+    const std::uint32_t packed_before = packed_before_.load(std::memory_order_seq_cst);
     const bool has_packed =
         lease.future != 0 ? futures_.has_packed(lease.future) : std::uint64_t{lease.tick} + 1 < packed_before;
     return !has_packed || leases_.set_aside(cell, pages);
