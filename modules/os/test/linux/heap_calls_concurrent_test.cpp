@@ -68,7 +68,7 @@ private:
 
 // Watches come and go while threads are in the library. Only the last one waits for those threads: a busy
 // machine lets a thread wait for long until others had their turns, so that waiting in every round takes
-// minutes there.
+// long there.
 TEST(HeapCallsOfThreads, AreToldUntilTheEndAndNotAfterIt) {
     constexpr int kRounds = 100;
     for (const char* path : {OURO_SAMPLE_NOW, OURO_SAMPLE_LAZY}) {
