@@ -225,7 +225,7 @@ private:
     template <class... Handed>
     struct Caller<Types<Handed...>> {
         template <class Fn, class... Cells>
-        static void call(Fn& fn, std::uint32_t index, const Cells&... cells) noexcept {
+        static void call(Fn& fn, [[maybe_unused]] std::uint32_t index, const Cells&... cells) noexcept {
             fn(TermTraits<Handed>::argument(cells, index)...);
         }
     };
