@@ -52,9 +52,9 @@ public:
     // loses its ground. Fails with zero_size, size_overflow, too_many_files, out_of_memory or not_supported.
     [[nodiscard]] static Expected<MemoryObject> create(std::size_t bytes, const char* name) noexcept;
 
-    // The object behind a descriptor, as another process created it and passed it on; the descriptor stays the
-    // caller's. Fails with bad_argument (not an open descriptor), wrong_format (no memory object, or one that
-    // could shrink under its mappings), zero_size (an empty one), size_overflow, too_many_files or
+    // The object behind a descriptor, as another process created it and passed it on; the descriptor stays
+    // the caller's. Fails with bad_argument (not an open descriptor), wrong_format (no memory object, or one
+    // that could shrink under its mappings), zero_size (an empty one), size_overflow, too_many_files or
     // not_supported.
     [[nodiscard]] static Expected<MemoryObject> open(int descriptor) noexcept;
     // The object that another process has open under that number, for reading only: it can be mapped with
