@@ -63,7 +63,7 @@ Expected<SharedRegion> SharedRegion::create(MemoryBlock memory) noexcept {
 Expected<SharedRegion> SharedRegion::create(MemoryBlock memory, const Options& options) noexcept {
     if (!is_aligned(memory.data, kAlignment)) return Status::bad_alignment;
     if (options.max_caches == 0 || options.max_caches > kMaxCaches) return Status::bad_argument;
-    if (memory.size > kMaxBytes) return Status::size_overflow;
+    if (std::uint64_t{memory.size} > kMaxBytes) return Status::size_overflow;
     const Geometry geometry = plan(memory.size, options.max_caches);
     if (geometry.unit_count < detail::shared::slab_units(kClasses - 1)) return Status::capacity_exhausted;
     std::memset(memory.data, 0, geometry.units_offset);

@@ -36,7 +36,7 @@ Expected<ImageMapping> ImageMapping::attach_process(std::uint32_t process, int d
 }
 
 Expected<ImageMapping> ImageMapping::look_at(std::span<const std::byte> bytes) noexcept {
-    if (bytes.size() > LiveImage::kMaxBytes) return Status::wrong_format;
+    if (std::uint64_t{bytes.size()} > LiveImage::kMaxBytes) return Status::wrong_format;
     ImageMapping image(bytes);
     if (const Status status = image.read_header(); status != Status::ok) return status;
     return image;
@@ -44,7 +44,7 @@ Expected<ImageMapping> ImageMapping::look_at(std::span<const std::byte> bytes) n
 
 Expected<ImageMapping> ImageMapping::map(const Expected<os::MemoryObject>& object) noexcept {
     if (!object) return object.status();
-    if (object->size() > LiveImage::kMaxBytes) return Status::wrong_format;
+    if (std::uint64_t{object->size()} > LiveImage::kMaxBytes) return Status::wrong_format;
     auto mapping = object->map({.bytes = object->size(), .protection = os::Protection::read});
     if (!mapping) return mapping.status();
     ImageMapping image(mapping->block().bytes());
