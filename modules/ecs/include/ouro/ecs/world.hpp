@@ -171,7 +171,12 @@ public:
     template <class T>
     [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
 
-    // Ends the tick, as StateRing::commit does, whose failures leave the tick as it is.
+    // Calls the observers with what happened since the last call; see observers.hpp. Fails with busy (called
+    // by an observer), capacity_exhausted (there was no room for all events: those were delivered that there
+    // was room for), budget_exceeded (observers cause ever more: the rest comes with the next call).
+    Status deliver_events() noexcept;
+    // Ends the tick, as StateRing::commit does, after delivering all events. When either fails, the tick goes
+    // on.
     Expected<Tick> commit() noexcept;
 
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }

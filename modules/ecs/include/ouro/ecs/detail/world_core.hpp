@@ -4,6 +4,7 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
 #include <ouro/ecs/detail/component_description.hpp>
+#include <ouro/ecs/detail/event_log.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/layout.hpp>
@@ -26,6 +27,8 @@ struct WorldOptions {
     std::uint32_t max_entities = std::uint32_t{1} << 20;
     // How many combinations of components; at most kMaxArchetypes.
     std::uint32_t max_archetypes = 1024;
+    // Room outside the image for events that were not delivered yet; see observers.hpp.
+    std::size_t event_bytes = std::size_t{1} << 20;
 };
 inline constexpr std::uint32_t kMaxArchetypes = kNoArchetype;
 
@@ -46,6 +49,8 @@ struct SparseReady {
     std::array<std::uintptr_t, 4> units{};
 };
 
+class SparseSet;
+
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
 class WorldCore {
 public:
@@ -64,10 +69,10 @@ public:
     WorldCore& operator=(const WorldCore&) = delete;
 
     // How much memory outside the image a world takes, lazily.
-    [[nodiscard]] static std::size_t outside_bytes(std::uint32_t max_archetypes) noexcept;
+    [[nodiscard]] static std::size_t outside_bytes(const WorldOptions& options) noexcept;
     // Writes an empty world, or takes what is there.
     Status begin(const WorldOptions& options, MemoryBlock outside) noexcept;
-    Status attach(MemoryBlock outside) noexcept;
+    Status attach(const WorldOptions& options, MemoryBlock outside) noexcept;
 
     [[nodiscard]] StateRing& ring() const noexcept { return *ring_; }
     [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
@@ -107,6 +112,10 @@ public:
         if (index >= header_->used_slots) return false;
         const EntitySlot slot = slots_[index];
         return slot.generation == entity.generation() && slot.archetype != kNoArchetype;
+    }
+    // Requires: there is one in the slot.
+    [[nodiscard]] Entity entity_at(std::uint32_t slot) const noexcept {
+        return Entity(slot, slots_[slot].generation);
     }
     // Requires: alive.
     [[nodiscard]] EntitySlot slot_of(Entity entity) const noexcept { return slots_[entity.index()]; }
@@ -187,6 +196,8 @@ public:
         const Entity entity = take_slot(number, *row);
         const RowPlace place = place_of_row(*row);
         cell<Entity>(block(archetypes_[number], place.block)[0], place.index) = entity;
+        if (events_.is_watching()) [[unlikely]]
+            record_added(entity, archetypes_[number].mask);
         return entity;
     }
     // So many rows at once, as far as they lie side by side: at most `count`. Their names are written.
@@ -210,6 +221,17 @@ public:
     void destroy_all(std::uint32_t number) noexcept;
     // Into another archetype; what both have goes along, what is new is not written.
     [[nodiscard]] Expected<std::uint32_t> move(Entity entity, std::uint32_t target) noexcept;
+    // All of an archetype, behind what the other one has, in their order. Requires: there is room.
+    void move_all(std::uint32_t source, std::uint32_t target) noexcept;
+    // Room for entities that are about to be moved: what is planned, then all at once. capacity_exhausted;
+    // then nothing is planned any more.
+    [[nodiscard]] Status plan_move(std::uint32_t archetype, ComponentId id, bool adds,
+                                   std::uint32_t count) noexcept;
+    [[nodiscard]] Status reserve_planned() noexcept;
+    void forget_planned() noexcept;
+    // What an entity is, once more, in an archetype with the same columns. capacity_exhausted. Requires:
+    // alive.
+    [[nodiscard]] Expected<Entity> clone(Entity entity, std::uint32_t archetype) noexcept;
 
     // --- sparse components; see sparse_set.hpp
     // Requires: it is one.
@@ -237,6 +259,16 @@ public:
         unit = reinterpret_cast<std::uintptr_t>(
             marks_.unit_of(static_cast<const std::byte*>(address) + bytes - 1));
     }
+
+    void count_doomed(int by) noexcept { doomed_ += by; }
+    // Names; see names.hpp.
+    Status make_name_map() noexcept;
+    void forget_name(const SparseSet& names, std::uint32_t row) noexcept;
+
+    // --- events; see observers.hpp
+    [[nodiscard]] EventLog& events() noexcept { return events_; }
+    // Of this tick, once.
+    void record_changes() noexcept;
 
     template <class T>
     [[nodiscard]] T& cell(const BlockColumn& column, std::uint32_t index) const noexcept {
@@ -312,8 +344,10 @@ private:
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
     [[nodiscard]] bool has_sound_sparse() const noexcept;
     [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;
+    [[nodiscard]] bool has_sound_names(const SparseTable& table) const noexcept;
+    [[nodiscard]] bool has_sound_links(const SparseTable& table) const noexcept;
 
-    void carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept;
+    void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
 
     [[nodiscard]] bool is_ready(const ReadyRows& ready, std::uint32_t row) const noexcept {
@@ -353,6 +387,22 @@ private:
                                         std::uint32_t last) noexcept;
     [[nodiscard]] bool has_sparse_rows() const noexcept;
     void leave_tables(Entity entity) noexcept;
+    void destroy_one(Entity entity) noexcept;
+    [[nodiscard]] Entity next_doomed() const noexcept;
+    void copy_sparse(Entity from, Entity to) noexcept;
+    struct RowCopy {
+        std::uint32_t count = 1;
+        bool has_names = true;
+    };
+    void copy_rows(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target, RowPlace to,
+                   RowCopy copy) noexcept;
+    void record_added(Entity entity, const ComponentMask& mask) noexcept;
+    void record_removed(Entity entity, const ComponentMask& mask) noexcept;
+    void record_move(Entity entity, const ComponentMask& from, const ComponentMask& to) noexcept {
+        record_removed(entity, from.without(to));
+        record_added(entity, to.without(from));
+    }
+    void record_changes(const ArchetypeRecord& archetype, ComponentId id, unsigned column) noexcept;
     // All rows are gone.
     void forget_rows(ArchetypeRecord& archetype) noexcept;
     // The table of a sparse component that is being registered.
@@ -380,6 +430,12 @@ private:
     std::uint32_t slot_page_ = 0;
     std::span<ReadyRows> ready_;
     std::span<SparseReady> sparse_ready_;
+    // Moves into each archetype that are planned.
+    std::span<std::uint32_t> planned_;
+    // How many wait to be destroyed.
+    int doomed_ = 0;
+    EventLog events_;
+    std::uint64_t changes_epoch_ = 0;
     std::span<ComponentId> component_of_type_;
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
