@@ -48,7 +48,7 @@ void WorldCore::move_all(std::uint32_t source_number, std::uint32_t target_numbe
     ArchetypeRecord& target = archetypes_[target_number];
     const std::uint32_t rows = source.row_count;
     for (std::uint32_t done = 0; done < rows;) {
-        const Status status = prepare_rows(target, ready_[target_number], rows - done);
+        const Status status = prepare_rows(target, declared_[target_number], rows - done);
         OURO_ASSERT(status == Status::ok, "there is room for what was reserved");
         const RowPlace from = place_of_row(done);
         const RowPlace to = place_of_row(target.row_count);

@@ -30,7 +30,7 @@ void WorldCore::destroy_one(Entity entity) noexcept {
     if (events_.is_watching()) record_removed(entity, archetypes_[slot_of(entity).archetype].mask);
     if (header_->first_sparse != 0) leave_tables(entity);
     const EntitySlot slot = slot_of(entity);
-    remove_entity_row(archetypes_[slot.archetype], slot.row);
+    remove_entity_row(slot.archetype, slot.row);
     free_slot(slot_index(entity));
 }
 

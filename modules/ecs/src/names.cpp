@@ -44,6 +44,7 @@ auto name_map(detail::WorldCore& core) noexcept {
 
 Status set_name(World& world, Entity entity, std::string_view name) noexcept {
     detail::WorldCore& core = world.core();
+    core.expect_free(entity);
     if (!core.is_alive(entity)) return Status::stale_handle;
     FixedString<31> text;
     if (name.empty() || text.assign(name) != Status::ok) return Status::bad_argument;
@@ -70,6 +71,7 @@ Status set_name(World& world, Entity entity, std::string_view name) noexcept {
 
 Status clear_name(World& world, Entity entity) noexcept {
     detail::WorldCore& core = world.core();
+    core.expect_free(entity);
     if (!core.is_alive(entity)) return Status::stale_handle;
     if (!world.has<Name>(entity)) return Status::not_found;
     detail::SparseSet names(core, core.id_of<Name>());

@@ -37,22 +37,27 @@ void WorldCore::note_added(ArchetypeRecord& archetype) noexcept {
     archetype.added_tick = now();
 }
 
-Status WorldCore::prepare_rows(ArchetypeRecord& archetype, ReadyRows& ready, std::uint32_t count) noexcept {
+void WorldCore::declare_group(const ArchetypeRecord& archetype, std::uint32_t group) noexcept {
+    const RowPlace place = place_of_row(group * 64);
+    const BlockColumn* own = block(archetype, place.block);
+    for (const ColumnRecord& column : columns_of(archetype)) {
+        declare(at(own->data) + std::size_t{place.index} * column.bytes, std::size_t{64} * column.bytes);
+        ++own;
+    }
+}
+
+Status WorldCore::prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
+                               std::uint32_t count) noexcept {
     const RowPlace place = place_of_row(archetype.row_count);
     if (place.block == archetype.block_count)
         if (const Status status = add_block(archetype); status != Status::ok) return status;
-    declare(&archetype, sizeof(archetype));
+    begin_epoch(archetype, declared);
     note_added(archetype);
-    // To the end of 64, so that the next ones find theirs declared.
-    const std::uint32_t rows = rows_of_block(place.block);
-    const std::uint32_t end = std::min(rows, (place.index + std::min(count, rows) + 63) / 64 * 64);
-    const BlockColumn* const columns = block(archetype, place.block);
-    for (const ColumnRecord& column : columns_of(archetype)) {
-        const std::size_t bytes = column.bytes;
-        const BlockColumn& own = columns[&column - columns_of(archetype).data()];
-        declare(at(own.data) + place.index * bytes, (end - place.index) * bytes);
-    }
-    ready = {marks_.epoch(), archetype.row_count, end - place.index};
+    const std::uint32_t first = archetype.row_count / 64;
+    const std::uint32_t end = std::min(place.index + count, rows_of_block(place.block));
+    for (std::uint32_t index = place.index / 64 * 64; index < end; index += 64)
+        declare_group(archetype, first + (index - place.index / 64 * 64) / 64);
+    declared.added_group = first;
     return Status::ok;
 }
 
@@ -73,7 +78,7 @@ Status WorldCore::reserve_rows(ArchetypeRecord& archetype, std::uint32_t count) 
 
 Expected<WorldCore::Run> WorldCore::spawn_run(std::uint32_t number, std::uint32_t count) noexcept {
     ArchetypeRecord& archetype = archetypes_[number];
-    if (const Status status = prepare_rows(archetype, ready_[number], count); status != Status::ok)
+    if (const Status status = prepare_rows(archetype, declared_[number], count); status != Status::ok)
         return status;
     const std::uint32_t row = archetype.row_count;
     const RowPlace place = place_of_row(row);
@@ -89,9 +94,10 @@ Expected<WorldCore::Run> WorldCore::spawn_run(std::uint32_t number, std::uint32_
     return Run{columns, place.index, taken};
 }
 
-Entity WorldCore::remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept {
+Entity WorldCore::remove_row(ArchetypeRecord& archetype, DeclaredRows& declared, std::uint32_t row) noexcept {
     const std::uint32_t last = archetype.row_count - 1;
     Entity moved;
+    declare_hole(archetype, declared, row);
     if (row != last) {
         moved = move_last_into(archetype, row, last);
     } else {
@@ -100,7 +106,6 @@ Entity WorldCore::remove_row(ArchetypeRecord& archetype, std::uint32_t row) noex
         for (unsigned i = 0; i < archetype.column_count; ++i)
             if (columns[i].planes != 0) planes(columns[i], rows_of_block(place.block)).forget(place.index);
     }
-    declare(&archetype, sizeof(archetype));
     archetype.row_count = last;
     archetype.added_from = std::min(archetype.added_from, last);
     archetype.added_before = std::min(archetype.added_before, last);
@@ -118,17 +123,18 @@ Entity WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, 
                              (age == 1 && last >= archetype.added_from && row < archetype.added_from);
     const std::span<const ColumnRecord> columns = columns_of(archetype);
     for (unsigned i = 0; i < columns.size(); ++i) {
+        BlockColumn& source = from_columns[i];
+        BlockColumn& target = to_columns[i];
         const std::size_t bytes = columns[i].bytes;
-        std::byte* const target = at(to_columns[i].data) + to.index * bytes;
-        declare(target, bytes);
-        copy_cell(target, at(from_columns[i].data) + from.index * bytes, columns[i].bytes);
-        // Nobody asks whether a name was changed.
-        const bool is_plain =
-            i == 0 || (!came_now && !came_before && have_same_state(from_columns[i], to_columns[i]));
-        if (!is_plain)
-            ChangePlanes::carry(planes(from_columns[i], rows_of_block(from.block)), from.index,
-                                planes(to_columns[i], rows_of_block(to.block)), to.index, came_now,
-                                came_before);
+        copy_cell(at(target.data) + to.index * bytes, at(source.data) + from.index * bytes, columns[i].bytes);
+        // Nobody asks whether a name was changed. Most other rows have nothing to carry: no bits, and flags
+        // that hold for both or are old.
+        const bool has_old_flags = now() - source.tick > 1 && now() - target.tick > 1;
+        const bool is_plain = source.planes == 0 && target.planes == 0 && !came_now && !came_before &&
+                              (&source == &target || has_old_flags);
+        if (i == 0 || is_plain) continue;
+        ChangePlanes::carry(planes(source, rows_of_block(from.block)), from.index,
+                            planes(target, rows_of_block(to.block)), to.index, came_now, came_before);
     }
     return cell<Entity>(to_columns[0], to.index);
 }
@@ -171,12 +177,12 @@ Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_numb
     const auto row = take_row(target_number);
     if (!row) return row.status();
     const EntitySlot slot = slot_of(entity);
-    ArchetypeRecord& source = archetypes_[slot.archetype];
+    const ArchetypeRecord& source = archetypes_[slot.archetype];
     const ArchetypeRecord& target = archetypes_[target_number];
     if (events_.is_watching()) [[unlikely]]
         record_move(entity, source.mask, target.mask);
     copy_rows(source, place_of_row(slot.row), target, place_of_row(*row), {});
-    remove_entity_row(source, slot.row);
+    remove_entity_row(slot.archetype, slot.row);
     EntitySlot& own = declare_slot(static_cast<std::uint32_t>(entity.index()));
     own.row = *row;
     own.archetype = static_cast<std::uint16_t>(target_number);

@@ -56,6 +56,7 @@ std::uint32_t World::destroy(std::span<const Entity> entities) noexcept {
 
 Expected<void> World::set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept {
     RowPlace place{};
+    expect_free(entity);
     if (!is_alive(entity)) return Status::stale_handle;
     BlockColumn* const column = core_->find_column(entity, id, place);
     if (column == nullptr) return Status::not_found;
@@ -72,6 +73,7 @@ Status World::deliver_events() noexcept {
 }
 
 Expected<Tick> World::commit() noexcept {
+    expect_free({});
     if (core_->events().is_watching()) {
         if (const Status status = deliver_events(); status != Status::ok) return status;
         core_->record_changes();

@@ -1,3 +1,4 @@
+#include <ouro/base/hash.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 
 #include <cstring>
@@ -7,6 +8,8 @@ namespace ouro::detail {
 namespace {
 
 constexpr std::string_view kRoot = "ecs";
+constexpr ComponentDescription kEntityDescription{
+    .name = "Entity", .bytes = sizeof(Entity), .alignment = alignof(Entity)};
 
 // Cuts arrays out of a block, each on a line of its own.
 class Cutter {
@@ -34,10 +37,11 @@ std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
 }  // namespace
 
 std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
-    const std::size_t tables = kMaxTypeNumbers * sizeof(ComponentId) + kMaxSpawnNumbers * sizeof(SpawnPlan) +
-                               kMaxQueryNumbers * sizeof(QueryCache) + kTransitions * sizeof(Transition);
+    const std::size_t tables = kMaxTypeNumbers * (sizeof(ComponentId) + sizeof(std::string_view)) +
+                               kMaxSpawnNumbers * sizeof(SpawnPlan) + kMaxQueryNumbers * sizeof(QueryCache) +
+                               kTransitions * sizeof(Transition);
     const std::size_t each =
-        sizeof(ReadyRows) + 5 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+        sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
     const std::size_t events = EventLog::kMaxObservers * sizeof(Observer) + options.event_bytes;
     return tables + options.max_archetypes * each + kMaxComponents * sizeof(SparseReady) + events + 4096;
 }
@@ -45,13 +49,14 @@ std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
 void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept {
     const std::uint32_t max_archetypes = options.max_archetypes;
     Cutter cutter(outside);
-    ready_ = cutter.take<ReadyRows>(max_archetypes);
+    declared_ = cutter.take<DeclaredRows>(max_archetypes);
     sparse_ready_ = cutter.take<SparseReady>(kMaxComponents);
     planned_ = cutter.take<std::uint32_t>(max_archetypes);
     const auto observers = cutter.take<Observer>(EventLog::kMaxObservers);
     const auto log = cutter.take<std::byte>(options.event_bytes);
     events_.begin(observers, {log.data(), log.size()});
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
+    name_of_type_ = cutter.take<std::string_view>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
     queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);
     transitions_ = cutter.take<Transition>(kTransitions);
@@ -87,12 +92,10 @@ Status WorldCore::begin(const WorldOptions& options, MemoryBlock outside) noexce
     header_ = &header;
     take_places();
     carve(outside, options);
-    const auto entity = add_component({.name = "Entity", .bytes = sizeof(Entity), .alignment = 8});
+    const auto entity = add_component_of_type(type_number<Entity>(), kEntityDescription);
     if (!entity) return entity.status();
-    set_id(type_number<Entity>(), *entity);
-    const auto prefab = add_component(description_of<Prefab>());
+    const auto prefab = add_component_of_type(type_number<Prefab>(), description_of<Prefab>());
     if (!prefab) return prefab.status();
-    set_id(type_number<Prefab>(), *prefab);
     OURO_ASSERT(*prefab == kPrefabComponent, "a world's own components have the first numbers");
     return Status::ok;
 }
@@ -111,8 +114,8 @@ Status WorldCore::attach(const WorldOptions& options, MemoryBlock outside) noexc
         return Status::wrong_format;
     take_places();
     carve(outside, options);
-    set_id(type_number<Entity>(), kEntityComponent);
-    set_id(type_number<Prefab>(), kPrefabComponent);
+    name_of_type_[type_number<Entity>()] = kEntityDescription.name;
+    name_of_type_[type_number<Prefab>()] = component_name<Prefab>();
     return check();
 }
 
@@ -177,7 +180,26 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
     declare_header();
     ++header_->component_count;
     heap_.edit(components_[id]) = record;
+    header_->registry_hash = combine_hash(header_->registry_hash, hash_name(description.name));
     return id;
+}
+
+Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
+                                                       const ComponentDescription& description) noexcept {
+    OURO_ASSERT(type < kMaxTypeNumbers, "a program has 1,024 types of components at most");
+    const auto id = add_component(description);
+    if (!id) return id;
+    name_of_type_[type] = description.name;
+    find_ids_again();
+    return id;
+}
+
+// Types keep their names, whatever numbers these have had.
+void WorldCore::find_ids_again() const noexcept {
+    for (std::uint32_t type = 0; type < kMaxTypeNumbers; ++type)
+        component_of_type_[type] =
+            name_of_type_[type].empty() ? kNoComponent : find_component(name_of_type_[type]);
+    known_registry_ = header_->registry_hash;
 }
 
 }  // namespace ouro::detail

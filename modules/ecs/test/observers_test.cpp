@@ -3,6 +3,8 @@
 #include <ouro/ecs/batches.hpp>
 #include <ouro/ecs/observers.hpp>
 #include <ouro/ecs/prefabs.hpp>
+#include <ouro/ecs/schedule.hpp>
+#include <ouro/memory/system_allocator.hpp>
 
 #include <string>
 #include <vector>
@@ -210,6 +212,29 @@ TEST_F(ObserversTest, SimulatingAgainGivesTheSameBytes) {
     const auto first = simulate();
     ASSERT_TRUE(rig_.ring().rollback(before));
     EXPECT_TRUE(simulate() == first);
+}
+
+void burn_out(Query<Entity, const Burning&> burning, Commands commands) {
+    burning.each([&](Entity entity, const Burning&) { commands.remove<Burning>(entity); });
+}
+TEST_F(ObserversTest, ASchedulesBarriersDeliver) {
+    ASSERT_EQ(on_remove<Burning>(
+                  world(), [](World& own, Entity entity, const Burning&) { (void)own.add<Frozen>(entity); }),
+              Status::ok);
+    (void)world().spawn(Burning{1});
+    (void)world().spawn(Burning{1});
+    auto pool = JobPool::create({.workers = 2});
+    ASSERT_TRUE(pool);
+    auto memory = SystemAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(memory);
+    Schedule schedule{Allocator(*memory)};
+    schedule.add<burn_out>();
+    schedule.stage("late");
+    std::uint32_t frozen = 0;
+    schedule.add("count", [&](Query<With<Frozen>> all) { frozen = all.count(); });
+    EXPECT_TRUE(schedule.run(world(), *pool));
+    EXPECT_EQ(frozen, 2U);
+    rig_.commit();
 }
 
 }  // namespace

@@ -152,62 +152,82 @@ TEST_F(RelationsTest, AFullSegmentIsAStatusAndNothingIsLost) {
     small.commit();
 }
 
-TEST_F(RelationsTest, RandomOperationsMatchAMap) {
-    const std::uint64_t seed = 23;
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
-    std::vector<Entity> alive;
-    std::map<std::uint64_t, Entity> parent_of;
-    Tick kept = rig_.commit();
-    auto kept_bytes = rig_.bytes();
-    auto kept_alive = alive;
-    auto kept_parents = parent_of;
-    const auto leads = [&](Entity from, Entity to) {
-        for (; !from.is_null(); from = parent_of.contains(from.bits()) ? parent_of[from.bits()] : Entity())
-            if (from == to) return true;
-        return false;
+// What the relation should be, in maps.
+class RelationsModelTest : public RelationsTest {
+protected:
+    struct Model {
+        std::vector<Entity> alive;
+        std::map<std::uint64_t, Entity> parent_of;
     };
-    for (std::uint32_t step = 0; step < 6'000; ++step) {
-        const std::uint64_t dice = random.next() % 100;
-        if (alive.size() < 2 || dice < 30) {
-            alive.push_back(spawn());
+
+    [[nodiscard]] bool leads(Entity from, Entity to) {
+        const auto& parents = model_.parent_of;
+        for (; from != to; from = parents.at(from.bits()))
+            if (!parents.contains(from.bits())) return false;
+        return true;
+    }
+    Entity any() { return model_.alive[random_.next() % model_.alive.size()]; }
+
+    void destroy_one() {
+        const Entity gone = any();
+        ASSERT_EQ(world().destroy(gone), Status::ok);
+        std::erase_if(model_.alive, [&](Entity entity) {
+            const bool follows = leads(entity, gone);
+            EXPECT_EQ(world().is_alive(entity), !follows);
+            return follows;
+        });
+        std::erase_if(model_.parent_of,
+                      [&](const auto& pair) { return !world().is_alive(Entity::from_bits(pair.first)); });
+    }
+    void step() {
+        const std::uint64_t dice = random_.next() % 100;
+        if (model_.alive.size() < 2 || dice < 30) {
+            model_.alive.push_back(spawn());
         } else if (dice < 36) {
-            const Entity gone = alive[random.next() % alive.size()];
-            ASSERT_EQ(world().destroy(gone), Status::ok);
-            std::erase_if(alive, [&](Entity entity) {
-                const bool follows = leads(entity, gone);
-                EXPECT_EQ(world().is_alive(entity), !follows);
-                return follows;
-            });
-            std::erase_if(parent_of,
-                          [&](const auto& pair) { return !world().is_alive(Entity::from_bits(pair.first)); });
+            destroy_one();
         } else if (dice < 50) {
-            const Entity entity = alive[random.next() % alive.size()];
-            const bool had_one = parent_of.erase(entity.bits()) == 1;
+            const Entity entity = any();
+            const bool had_one = model_.parent_of.erase(entity.bits()) == 1;
             EXPECT_EQ(unrelate<ChildOf>(world(), entity), had_one ? Status::ok : Status::not_found);
         } else {
-            const Entity child = alive[random.next() % alive.size()];
-            const Entity parent = alive[random.next() % alive.size()];
+            const Entity child = any();
+            const Entity parent = any();
             const bool is_cycle = leads(parent, child);
             EXPECT_EQ(relate<ChildOf>(world(), child, parent), is_cycle ? Status::bad_argument : Status::ok);
-            if (!is_cycle) parent_of[child.bits()] = parent;
+            if (!is_cycle) model_.parent_of[child.bits()] = parent;
         }
-        if (step % 500 != 499) continue;
-        for (const Entity entity : alive) {
-            const auto found = parent_of.find(entity.bits());
-            ASSERT_EQ(target<ChildOf>(world(), entity), found == parent_of.end() ? Entity() : found->second);
+    }
+    void compare() {
+        for (const Entity entity : model_.alive) {
+            const auto found = model_.parent_of.find(entity.bits());
+            const Entity expected = found == model_.parent_of.end() ? Entity() : found->second;
+            ASSERT_EQ(target<ChildOf>(world(), entity), expected);
         }
+    }
+
+    static constexpr std::uint64_t kSeed = 23;
+    Random random_{kSeed};
+    Model model_;
+};
+
+TEST_F(RelationsModelTest, RandomOperationsMatchAMap) {
+    SCOPED_TRACE("seed " + std::to_string(kSeed));
+    Tick kept = rig_.commit();
+    auto kept_bytes = rig_.bytes();
+    Model kept_model = model_;
+    for (int round = 0; round < 12; ++round) {
+        for (int i = 0; i < 500; ++i)
+            step();
+        compare();
         const Tick tick = rig_.commit();
-        if (step % 1'500 == 1'499) {
+        if (round % 3 == 2) {
             ASSERT_TRUE(rig_.ring().rollback(kept));
             ASSERT_TRUE(rig_.bytes() == kept_bytes);
-            alive = kept_alive;
-            parent_of = kept_parents;
+            model_ = kept_model;
         } else {
             kept = tick;
             kept_bytes = rig_.bytes();
-            kept_alive = alive;
-            kept_parents = parent_of;
+            kept_model = model_;
         }
     }
 }

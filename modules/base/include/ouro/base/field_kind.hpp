@@ -16,7 +16,7 @@ enum class FieldKind : std::uint8_t {
     text,    // FixedString
     handle,  // Handle
     offset,  // OffsetPtr
-    opaque,  // another class that says of itself that it is a simulation value
+    opaque,  // another class that says of itself that it is a simulation value; many structs in one array
 };
 
 struct FieldInfo {

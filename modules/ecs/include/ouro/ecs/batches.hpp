@@ -21,6 +21,7 @@ template <class... Terms>
 std::uint32_t destroy_all(const Query<Terms...>& query) noexcept {
     detail::WorldCore& core = query.core();
     std::uint32_t destroyed = 0;
+    core.expect_free({});
     if constexpr (Query<Terms...>::kTakesWholes) {
         for (const detail::QueryMatch& match : query.matches()) {
             destroyed += core.archetype(match.archetype).row_count;
@@ -177,6 +178,7 @@ template <class T, class... Terms>
 Status add_to_all(const Query<Terms...>& query, const T& value = {}) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
     detail::WorldCore& core = query.core();
+    core.expect_free({});
     const auto id = core.component<T>();
     if (!id) return id.status();
     if constexpr (Query<Terms...>::kTakesWholes && !kIsSparse<T>) {
@@ -196,6 +198,7 @@ template <class T, class... Terms>
 Status remove_from_all(const Query<Terms...>& query) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
     detail::WorldCore& core = query.core();
+    core.expect_free({});
     const auto id = core.component<T>();
     if (!id) return id.status();
     if constexpr (Query<Terms...>::kTakesWholes && !kIsSparse<T>) {

@@ -146,7 +146,9 @@ struct ComponentRecord {
     std::uint16_t toggles;
     // Of a singleton its value; of a sparse component its table.
     std::uint32_t data;
-    std::array<std::uint32_t, 5> unused;
+    // Of a singleton: the last one in which it was written.
+    std::uint32_t changed_tick;
+    std::array<std::uint32_t, 4> unused;
 };
 static_assert(sizeof(ComponentRecord) == 96 && offsetof(ComponentRecord, data) == 72);
 
@@ -180,11 +182,13 @@ struct WorldHeader {
     // Roots of what else a world keeps: see their headers.
     std::uint32_t names;
     std::array<HeatArena, 3> arenas;
+    // Of the names of all components, in their order.
+    std::uint64_t registry_hash;
     // The table of the first sparse component.
     std::uint32_t first_sparse;
     // How many archetypes have kPrefabComponent.
     std::uint32_t prefab_archetypes;
-    std::array<std::uint32_t, 8> unused;
+    std::array<std::uint32_t, 6> unused;
 };
 static_assert(sizeof(WorldHeader) == 128 && SimKey<WorldHeader> && SimKey<ArchetypeRecord>);
 static_assert(SimKey<ComponentRecord> && SimKey<FieldRecord> && SimKey<BlockColumn> && SimKey<EntitySlot>);

@@ -14,12 +14,14 @@ namespace ouro {
 // last source of it, whatever the entity is related to. Not its name, which is its own, nor who is related to
 // it. Fails with stale_handle and capacity_exhausted; then nothing has changed.
 inline Expected<Entity> clone(World& world, Entity entity) noexcept {
+    world.core().expect_free(entity);
     if (!world.is_alive(entity)) return Status::stale_handle;
     return world.core().clone(entity, world.core().slot_of(entity).archetype);
 }
 
 // The same without the tag Prefab.
 inline Expected<Entity> spawn_from(World& world, Entity prefab) noexcept {
+    world.core().expect_free(prefab);
     if (!world.is_alive(prefab)) return Status::stale_handle;
     detail::WorldCore& core = world.core();
     std::uint32_t archetype = core.slot_of(prefab).archetype;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <ouro/ecs/commands.hpp>
+#include <ouro/ecs/detail/iteration_scope.hpp>
 #include <ouro/ecs/detail/joined_query.hpp>
 #include <ouro/ecs/detail/query_plan.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/query_terms.hpp>
 #include <ouro/ecs/world.hpp>
 #include <ouro/jobs/parallel_for.hpp>
@@ -12,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace ouro {
@@ -49,7 +53,9 @@ class Query {
 
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
-    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {}
+    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {
+        detail::expect_query([] { return detail::access_of<Terms...>(); });
+    }
 
     // Calls fn with what the terms hand out, for each entity.
     template <class Fn>
@@ -78,7 +84,21 @@ public:
     // The same as each, shared out to the workers of a pool. Nothing may depend on which thread calls, nor on
     // the order.
     template <class Fn>
-    void parallel_each(JobPool& pool, Fn&& fn) const noexcept;
+    void parallel_each(JobPool& pool, Fn&& fn) const noexcept {
+        share_out(pool, [&](std::size_t begin, std::size_t end, unsigned) { visit_words(begin, end, fn); });
+    }
+    // The same for loops that record commands: fn gets a Commands before all else, that of its rows. They are
+    // applied in the order of the rows, between what the system recorded before and after the loop.
+    template <class Fn>
+    void parallel_each(JobPool& pool, Commands commands, Fn&& fn) const noexcept {
+        const detail::CommandSection section(commands.stream());
+        share_out(pool, [&](std::size_t begin, std::size_t end, unsigned participant) {
+            auto stream = section.part(static_cast<std::uint32_t>(begin * 64), participant);
+            Commands own(stream);
+            visit_words(begin, end,
+                        [&]<class... Args>(Args&&... args) { fn(own, std::forward<Args>(args)...); });
+        });
+    }
 
     // What fn gets for one entity; false, and no call, when it is none of the query's.
     template <class Fn>
@@ -143,6 +163,32 @@ public:
         if constexpr (Plan::kHasSparse) Join::prepare(*core_, Join::tables(*core_));
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
                          const detail::QueryMatch& match, std::uint32_t) { Plan::prepare(place, match); });
+    }
+
+    // Finds the archetypes, and makes room for marks wherever something may be written: threads then only
+    // read what belongs to all. capacity_exhausted.
+    [[nodiscard]] Status reserve_marks() const noexcept {
+        Status status = Status::ok;
+        visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
+                         const detail::QueryMatch& match, std::uint32_t) {
+            status = Plan::reserve(place, match);
+            return status == Status::ok;
+        });
+        return status;
+    }
+
+    // Calls fn with the names of all entities of the query's archetypes, from the last row of each to the
+    // first. It may destroy the one that it is called for, or others.
+    template <class Fn>
+    void each_name_backwards(Fn&& fn) const noexcept {
+        for (std::size_t i = 0; i < core_->matches_of(*cache_).size(); ++i) {
+            const ArchetypeRecord& archetype = core_->archetype(core_->matches_of(*cache_)[i].archetype);
+            for (std::uint32_t row = archetype.row_count; row-- != 0;) {
+                if (row >= archetype.row_count) continue;
+                const RowPlace place = place_of_row(row);
+                fn(core_->cell<Entity>(core_->block(archetype, place.block)[0], place.index));
+            }
+        }
     }
 
 private:
@@ -226,15 +272,27 @@ private:
             if (Join::find(*core_, tables, entity, row.sparse)) visit(tables, row);
         }
     }
-    template <class Fn>
-    void parallel_columns(JobPool& pool, std::size_t grain, Fn& fn) const noexcept;
-    template <class Fn>
-    void parallel_joined(JobPool& pool, std::size_t grain, Fn& fn) const noexcept;
     // The row of one entity, if it passes. Nothing is declared.
     template <class Tables, class Visit>
     bool visit_row(Entity entity, const Tables& tables, Finder& finder, Visit&& visit) const noexcept;
     [[nodiscard]] bool find_archetype(std::uint32_t number, Finder& finder) const noexcept;
 
+    // Whole words of change bits, so that no two threads share one. Of all blocks, one behind the other:
+    // which part of them a thread gets is the same whatever they are.
+    [[nodiscard]] static std::size_t words_of(std::uint32_t rows) noexcept {
+        return (std::size_t{rows} + 63) / 64;
+    }
+    template <class Body>
+    void share_out(JobPool& pool, Body&& body) const noexcept;
+    [[nodiscard]] std::size_t declare_words() const noexcept;
+    template <class Fn>
+    void visit_words(std::size_t begin, std::size_t end, Fn&& fn) const noexcept;
+    template <class Visit>
+    void visit_block_words(std::size_t begin, std::size_t end, Visit&& visit) const noexcept;
+    template <class Fn>
+    void visit_joined_words(std::size_t begin, std::size_t end, Fn& fn) const noexcept;
+
+    // Up to the first for which visit returns false, where it returns anything.
     template <class Visit>
     void visit_blocks(Visit&& visit) const noexcept {
         const detail::IterationScope scope(*core_);
@@ -243,8 +301,13 @@ private:
             std::uint32_t left = archetype.row_count;
             for (std::uint32_t number = 0; left != 0; ++number) {
                 const std::uint32_t rows = std::min(left, rows_of_block(number));
-                visit(detail::BlockPlace{core_, core_->block(archetype, number), number}, archetype, match,
-                      rows);
+                const detail::BlockPlace place{core_, core_->block(archetype, number), number};
+                using Result = decltype(visit(place, archetype, match, rows));
+                if constexpr (std::is_same_v<Result, bool>) {
+                    if (!visit(place, archetype, match, rows)) return;
+                } else {
+                    visit(place, archetype, match, rows);
+                }
                 left -= rows;
             }
         }
@@ -291,40 +354,6 @@ bool Query<Terms...>::visit_row(Entity entity, const Tables& tables, Finder& fin
 
 template <class... Terms>
 template <class Fn>
-void Query<Terms...>::parallel_each(JobPool& pool, Fn&& fn) const noexcept {
-    constexpr std::size_t kGrain = 8;
-    prepare();
-    if constexpr (Plan::kHasSparse)
-        parallel_joined(pool, kGrain, fn);
-    else
-        parallel_columns(pool, kGrain, fn);
-}
-
-template <class... Terms>
-template <class Fn>
-void Query<Terms...>::parallel_columns(JobPool& pool, std::size_t grain, Fn& fn) const noexcept {
-    visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
-                     const detail::QueryMatch& match, std::uint32_t rows) {
-        const auto cells = Plan::cells(place, match);
-        const auto run = [&](std::uint32_t begin, std::uint32_t end) {
-            Plan::declare_cells(place, match, begin, end);
-            call(fn, cells, begin, end);
-        };
-        if constexpr (!Plan::kFiltersRows) Plan::declare(place, match, 0, rows, rows);
-        // Whole words of change bits, so that no two threads share one.
-        parallel_for(pool, (rows + 63) / 64, grain, [&](std::size_t begin, std::size_t end) {
-            const auto first = static_cast<std::uint32_t>(begin * 64);
-            const auto last = std::min(rows, static_cast<std::uint32_t>(end * 64));
-            if constexpr (Plan::kFiltersRows)
-                Plan::visit_runs(place, archetype, match, first, last, run);
-            else
-                call(fn, cells, first, last);
-        });
-    });
-}
-
-template <class... Terms>
-template <class Fn>
 void Query<Terms...>::drain(Fn&& fn) const noexcept {
     // From the end: what takes a row's place was asked already. Rows may go before their turn, too, when
     // others follow the one that is destroyed.
@@ -345,36 +374,6 @@ void Query<Terms...>::drain(Fn&& fn) const noexcept {
     }
 }
 
-template <class... Terms>
-template <class Fn>
-void Query<Terms...>::parallel_joined(JobPool& pool, std::size_t grain, Fn& fn) const noexcept {
-    const auto tables = Join::tables(*core_);
-    const auto visit = [&](const auto& own_tables, const Row& row) {
-        Plan::declare_cells(row.place, row.match, row.index, row.index + 1);
-        call_row(fn, own_tables, row);
-    };
-    const auto share = [&](std::uint32_t rows, auto&& part) {
-        parallel_for(pool, (rows + 63) / 64, grain, [&](std::size_t begin, std::size_t end) {
-            part(static_cast<std::uint32_t>(begin * 64),
-                 std::min(rows, static_cast<std::uint32_t>(end * 64)));
-        });
-    };
-    if constexpr (Join::kIsWalked) {
-        const detail::IterationScope scope(*core_);
-        const detail::SparseSet walked(*core_, Join::smallest(tables));
-        share(walked.size(),
-              [&](std::uint32_t begin, std::uint32_t end) { walk(walked, tables, begin, end, visit); });
-    } else {
-        visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
-                         const detail::QueryMatch& match, std::uint32_t rows) {
-            share(rows, [&](std::uint32_t first, std::uint32_t last) {
-                Plan::visit_runs(place, archetype, match, first, last,
-                                 [&](std::uint32_t begin, std::uint32_t end) {
-                                     join_run(place, match, tables, begin, end, visit);
-                                 });
-            });
-        });
-    }
-}
-
 }  // namespace ouro
+
+#include <ouro/ecs/detail/query_sharing.hpp>

@@ -83,6 +83,7 @@ template <class R>
 template <class R>
 Status relate(World& world, Entity source, Entity target) noexcept {
     detail::WorldCore& core = world.core();
+    core.expect_free(source);
     if (!core.is_alive(source) || !core.is_alive(target)) return Status::stale_handle;
     if (source == target) return Status::bad_argument;
     const auto links = core.component<Link<R>>();
@@ -104,6 +105,7 @@ Status relate(World& world, Entity source, Entity target) noexcept {
 template <class R>
 Status unrelate(World& world, Entity source) noexcept {
     detail::WorldCore& core = world.core();
+    core.expect_free(source);
     if (!core.is_alive(source)) return Status::stale_handle;
     SparseTable* const links = detail::links_of<R>(core);
     if (links == nullptr || !detail::SparseSet(core, *links).has(source)) return Status::not_found;

@@ -2,7 +2,9 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/ecs/component.hpp>
+#include <ouro/ecs/detail/resource_cell.hpp>
 #include <ouro/ecs/detail/sparse_set.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/entity.hpp>
 #include <ouro/os/reservation.hpp>
@@ -16,6 +18,8 @@
 #include <utility>
 
 namespace ouro {
+
+class PastWorld;
 
 struct WorldStats {
     std::uint32_t entities = 0;
@@ -71,6 +75,7 @@ public:
     template <class... Ts>
     Expected<Entity> spawn(const Ts&... values) noexcept {
         Status status = Status::ok;
+        expect_free({});
         const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
         if (plan == nullptr) [[unlikely]]
             return status;
@@ -83,7 +88,8 @@ public:
         if (!entity) [[unlikely]]
             return entity;
         const RowPlace place = place_of_row(core_->slot_of(*entity).row);
-        const BlockColumn* const columns = core_->block(core_->archetype(plan->archetype), place.block);
+        [[maybe_unused]] const BlockColumn* const columns =
+            core_->block(core_->archetype(plan->archetype), place.block);
         [[maybe_unused]] std::size_t at = 0;
         (write_cell(columns, plan->columns[at++], place.index, values), ...);
         if constexpr ((kIsSparse<Ts> || ...)) (write_sparse(*entity, values), ...);
@@ -103,6 +109,7 @@ public:
     [[nodiscard]] bool is_alive(Entity entity) const noexcept { return core_->is_alive(entity); }
     // stale_handle.
     Status destroy(Entity entity) noexcept {
+        expect_free(entity);
         if (!is_alive(entity)) return Status::stale_handle;
         core_->destroy(entity);
         return Status::ok;
@@ -114,6 +121,7 @@ public:
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
+        detail::expect_access<T>(false);
         const ComponentId id = core_->id_of<T>();
         if (!core_->is_alive(entity)) return nullptr;
         if constexpr (kIsSparse<T>) {
@@ -128,6 +136,7 @@ public:
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
         static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+        detail::expect_access<T>(true);
         if (!core_->is_alive(entity)) return nullptr;
         const ComponentId id = core_->id_of<T>();
         if constexpr (kIsSparse<T>) {
@@ -171,6 +180,23 @@ public:
     template <class T>
     [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
 
+    // A value of which there is one for the world, such as its time: zero at first. Its type needs no
+    // options; one with `.singleton` can be registered by component<T>() too. Null when there is no room at
+    // its first use, or when another component has its name or its type.
+    template <class T>
+    [[nodiscard]] const T* resource() noexcept {
+        detail::expect_resource<T>(false);
+        return detail::resource_cell<T>(*core_);
+    }
+    // The same for writing: declared, and its tick of change is this one.
+    template <class T>
+    [[nodiscard]] T* edit_resource() noexcept {
+        detail::expect_resource<T>(true);
+        T* const value = detail::resource_cell<T>(*core_);
+        if (value != nullptr) detail::declare_resource(*core_, *value);
+        return value;
+    }
+
     // Calls the observers with what happened since the last call; see observers.hpp. Fails with busy (called
     // by an observer), capacity_exhausted (there was no room for all events: those were delivered that there
     // was room for), budget_exceeded (observers cause ever more: the rest comes with the next call).
@@ -178,6 +204,12 @@ public:
     // Ends the tick, as StateRing::commit does, after delivering all events. When either fails, the tick goes
     // on.
     Expected<Tick> commit() noexcept;
+
+    // The world as it was at a tick; see past_world.hpp. Fails as StateRing::view does, and with not_found
+    // before the world was made.
+    [[nodiscard]] Expected<PastWorld> at(Tick tick) const noexcept;
+    // The same for a tick of a future that was left behind and kept.
+    [[nodiscard]] Expected<PastWorld> at(KeptFuture future, Tick tick) const noexcept;
 
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
     // For components that hold simulation types.
@@ -194,6 +226,7 @@ private:
         : outside_(std::move(outside)), core_(core) {}
     [[nodiscard]] static Expected<World> make(StateRing& ring, const ImageHeap& heap,
                                               const WorldOptions* options) noexcept;
+    [[nodiscard]] Expected<PastWorld> seen_in(Expected<TickView> view) const noexcept;
 
     template <class... Ts>
     [[nodiscard]] const detail::SpawnPlan* plan_for(Status& status) noexcept;
@@ -237,6 +270,7 @@ private:
         return {};
     }
     Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
+    void expect_free(Entity entity) const noexcept { core_->expect_free(entity); }
 
     os::Reservation outside_;
     detail::WorldCore* core_ = nullptr;
@@ -270,6 +304,7 @@ const detail::SpawnPlan* World::plan_for(Status& status) noexcept {
 template <class... Ts, class Fill>
 Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
     Status status = Status::ok;
+    expect_free({});
     const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
     static_assert((!kIsSparse<Ts> && ...), "spawn many with columns and tags; add what is sparse");
     if (plan == nullptr) return status;
@@ -302,6 +337,7 @@ Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
 template <class T>
 Expected<void> World::add(Entity entity, const T& value) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+    expect_free(entity);
     const auto id = component<T>();
     if (!id) return id.status();
     if (!is_alive(entity)) return Status::stale_handle;
@@ -327,6 +363,7 @@ Expected<void> World::add(Entity entity, const T& value) noexcept {
 template <class T>
 Expected<void> World::remove(Entity entity) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+    expect_free(entity);
     const ComponentId id = core_->id_of<T>();
     if (!is_alive(entity)) return Status::stale_handle;
     if constexpr (kIsSparse<T>) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ouro/base/field_info.hpp>
-#include <ouro/base/type_name.hpp>
 #include <ouro/ecs/component.hpp>
 
 #include <array>
@@ -29,7 +28,7 @@ template <class T>
 [[nodiscard]] ComponentDescription description_of() noexcept {
     constexpr ComponentOptions kOptions = kComponentOptions<T>;
     ComponentDescription made;
-    made.name = kOptions.name.empty() ? type_name<T>() : kOptions.name;
+    made.name = component_name<T>();
     made.heat = kOptions.heat;
     made.toggles = kOptions.toggles;
     made.kind = kComponentKind<T>;

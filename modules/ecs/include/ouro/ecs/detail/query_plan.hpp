@@ -2,6 +2,7 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/query_terms.hpp>
@@ -29,6 +30,26 @@ inline constexpr bool kHasColumn =
     const std::uint32_t from = age == 0 && !only_now ? archetype.added_before : archetype.added_from;
     if (from <= first) return ~std::uint64_t{0};
     return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
+}
+
+// What a query with these terms reads and writes.
+template <class... Terms>
+[[nodiscard]] Access access_of() noexcept {
+    Access access;
+    access.has_entities = true;
+    const auto take = [&]<class Term>() {
+        using Traits = TermTraits<Term>;
+        using Component = typename Traits::Component;
+        constexpr TermRole kRole = Traits::kRole;
+        if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
+            access.writes.add<Component>();
+        else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)
+            access.reads.add<Component>();
+        if constexpr (Traits::kRequired) access.required.add<Component>();
+        if constexpr (kRole == TermRole::excludes) access.excluded.add<Component>();
+    };
+    (take.template operator()<Terms>(), ...);
+    return access;
 }
 
 // The part of a query that its types alone decide.
@@ -76,10 +97,10 @@ struct QueryPlan {
         const std::uint32_t number = TypeNumbers<QueryFamily>::of<Types<Terms...>>();
         OURO_ASSERT(number < WorldCore::kMaxQueryNumbers, "a program has 512 different queries at most");
         QueryCache& cache = core.cache_of(number);
-        if (cache.is_shaped && are_known(core)) [[likely]]
+        if (cache.registry_hash == core.header().registry_hash) [[likely]]
             return cache;
         cache.shape = shape(core);
-        cache.is_shaped = true;
+        cache.registry_hash = core.header().registry_hash;
         cache.known = cache.match_count = 0;
         return cache;
     }
@@ -127,6 +148,21 @@ struct QueryPlan {
         });
     }
 
+    // Room for marks in whatever may be written, so that none is asked for later. capacity_exhausted.
+    static Status reserve(const BlockPlace& place, const QueryMatch& match) noexcept {
+        Status status = Status::ok;
+        each_term([&]<class Term>(std::size_t slot) {
+            constexpr TermRole kRole = TermTraits<Term>::kRole;
+            if constexpr (kRole == TermRole::may_write || kRole == TermRole::writes) {
+                if (match.columns[slot] == 0 || status != Status::ok) return;
+                BlockColumn& column = place.columns[match.columns[slot] - 1];
+                if (column.planes == 0)
+                    status = place.core->planes(column, rows_of_block(place.number)).reserve();
+            }
+        });
+        return status;
+    }
+
     // Runs of rows that pass the filters.
     template <class Visit>
     static void visit_runs(const BlockPlace& place, const ArchetypeRecord& archetype, const QueryMatch& match,
@@ -157,13 +193,6 @@ private:
             return *id;
         }
     }
-    // Whether each component still has the number that it had.
-    [[nodiscard]] static bool are_known(WorldCore& core) noexcept {
-        return (
-            (core.template id_of<typename TermTraits<Terms>::Component>() < core.header().component_count) &&
-            ...);
-    }
-
     template <class Term, std::size_t kSlot>
     [[nodiscard]] static auto cells_of(const BlockPlace& place, const QueryMatch& match) noexcept {
         if constexpr (TermTraits<Term>::kHandsOut && !kIsSparseTerm<Term>)
@@ -196,7 +225,7 @@ private:
     template <class... Handed>
     struct Caller<Types<Handed...>> {
         template <class Fn, class... Cells>
-        static void call(Fn& fn, std::uint32_t index, const Cells&... cells) noexcept {
+        static void call(Fn& fn, [[maybe_unused]] std::uint32_t index, const Cells&... cells) noexcept {
             fn(TermTraits<Handed>::argument(cells, index)...);
         }
     };

@@ -73,7 +73,7 @@ public:
         if (core_->events().is_watching(EventKind::removed, table_->component)) [[unlikely]]
             record_removed(slot);
         const std::uint32_t row = find(slot) - 1;
-        const Entity moved = core_->remove_row(table_->rows, row);
+        const Entity moved = core_->remove_row(table_->rows, ready.rows, row);
         if (!moved.is_null()) set(ready.units[1], slot_index(moved), row + 1);
         set(ready.units[0], slot, 0);
     }

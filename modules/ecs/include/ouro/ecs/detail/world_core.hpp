@@ -2,11 +2,13 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
-#include <ouro/ecs/detail/change_planes.hpp>
 #include <ouro/ecs/detail/component_description.hpp>
+#include <ouro/ecs/detail/declared_places.hpp>
 #include <ouro/ecs/detail/event_log.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
+#include <ouro/ecs/detail/world_image.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/os/reservation.hpp>
 #include <ouro/streams/image_heap.hpp>
@@ -34,37 +36,17 @@ inline constexpr std::uint32_t kMaxArchetypes = kNoArchetype;
 
 namespace detail {
 
-// Rows of an archetype that were declared in this epoch and have room.
-struct ReadyRows {
-    std::uint64_t epoch = 0;
-    std::uint32_t from = 0;
-    std::uint32_t count = 0;
-};
-
-// The same of a sparse component's table, and which units of the image were declared last: an operation
-// writes in four places, and the next one often beside them.
-struct SparseReady {
-    ReadyRows rows;
-    std::uint64_t epoch = 0;
-    std::array<std::uintptr_t, 4> units{};
-};
-
 class SparseSet;
 
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
-class WorldCore {
+class WorldCore : public WorldImage {
 public:
     // Of components, of combinations that are spawned, and of queries in one program.
     static constexpr std::uint32_t kMaxTypeNumbers = 1024;
     static constexpr std::uint32_t kMaxSpawnNumbers = 1024;
     static constexpr std::uint32_t kMaxQueryNumbers = 512;
 
-    WorldCore(StateRing& ring, const ImageHeap& heap) noexcept
-        : ring_(&ring),
-          heap_(heap),
-          marks_(ring.marks()),
-          base_(ring.base().start()),
-          unit_bytes_(marks_.unit_bytes()) {}
+    WorldCore(StateRing& ring, const ImageHeap& heap) noexcept : WorldImage(ring, heap) {}
     WorldCore(const WorldCore&) = delete;
     WorldCore& operator=(const WorldCore&) = delete;
 
@@ -74,67 +56,34 @@ public:
     Status begin(const WorldOptions& options, MemoryBlock outside) noexcept;
     Status attach(const WorldOptions& options, MemoryBlock outside) noexcept;
 
-    [[nodiscard]] StateRing& ring() const noexcept { return *ring_; }
-    [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
-    [[nodiscard]] const WorldHeader& header() const noexcept { return *header_; }
-    [[nodiscard]] DirtyMap& marks() noexcept { return marks_; }
-    [[nodiscard]] std::byte* at(std::uint32_t offset) const noexcept { return base_ + offset; }
-    [[nodiscard]] std::uint32_t now() const noexcept { return header_->tick; }
-
     // The tick ends: what is marked from now on is of the next one. Taken back when it could not end.
     void end_tick() noexcept;
     void take_back_tick() noexcept;
 
     // --- components
     [[nodiscard]] Expected<ComponentId> add_component(const ComponentDescription& description) noexcept;
-    [[nodiscard]] const ComponentRecord& component(ComponentId id) const noexcept { return components_[id]; }
+    using WorldImage::component;
     [[nodiscard]] ComponentId find_component(std::string_view name) const noexcept;
     template <class T>
     [[nodiscard]] Expected<ComponentId> component() noexcept {
         static_assert(require_component<T>());
         const ComponentId known = id_of<T>();
-        if (known < header_->component_count) [[likely]]
+        if (known != kNoComponent) [[likely]]
             return known;
-        const auto id = add_component(description_of<T>());
-        if (id) set_id(type_number<T>(), *id);
-        return id;
+        return add_component_of_type(type_number<T>(), description_of<T>());
     }
-    // kNoComponent when the type was not registered here.
+    // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
+        if (known_registry_ != header_->registry_hash) [[unlikely]]
+            find_ids_again();
         return component_of_type_[type_number<T>()];
     }
-    void set_id(std::uint32_t type, ComponentId id) noexcept { component_of_type_[type] = id; }
-
-    // --- entities
-    [[nodiscard]] bool is_alive(Entity entity) const noexcept {
-        const auto index = static_cast<std::uint32_t>(entity.index());
-        if (index >= header_->used_slots) return false;
-        const EntitySlot slot = slots_[index];
-        return slot.generation == entity.generation() && slot.archetype != kNoArchetype;
-    }
-    // Requires: there is one in the slot.
-    [[nodiscard]] Entity entity_at(std::uint32_t slot) const noexcept {
-        return Entity(slot, slots_[slot].generation);
-    }
-    // Requires: alive.
-    [[nodiscard]] EntitySlot slot_of(Entity entity) const noexcept { return slots_[entity.index()]; }
+    // A component of which there is one for the world, with a value of zero. Fails as add_component does.
+    [[nodiscard]] Expected<ComponentId> add_resource(std::uint32_t type,
+                                                     ComponentDescription description) noexcept;
 
     // --- archetypes
-    [[nodiscard]] std::span<const ArchetypeRecord> archetypes() const noexcept {
-        return {archetypes_, header_->archetype_count};
-    }
-    [[nodiscard]] ArchetypeRecord& archetype(std::uint32_t number) noexcept { return archetypes_[number]; }
-    [[nodiscard]] std::span<const ColumnRecord> columns_of(const ArchetypeRecord& archetype) const noexcept {
-        return {reinterpret_cast<const ColumnRecord*>(at(archetype.columns)), archetype.column_count};
-    }
-    // Of a component, plus one; zero: the archetype has no such column.
-    [[nodiscard]] unsigned column_of(const ArchetypeRecord& archetype, ComponentId id) const noexcept {
-        return id < archetype.column_map_bytes ? static_cast<unsigned>(at(archetype.column_map)[id]) : 0;
-    }
-    [[nodiscard]] BlockColumn* block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept {
-        return reinterpret_cast<BlockColumn*>(at(archetype.blocks[number]));
-    }
     [[nodiscard]] Expected<std::uint32_t> archetype_with(const ComponentMask& mask) noexcept;
     // With one component more or less.
     [[nodiscard]] Expected<std::uint32_t> neighbour(std::uint32_t archetype, ComponentId id,
@@ -143,10 +92,6 @@ public:
     [[nodiscard]] const SpawnPlan* make_plan(SpawnPlan& plan, std::span<const ComponentId> ids,
                                              Status& status) noexcept;
     [[nodiscard]] SpawnPlan& plan_of(std::uint32_t spawn_number) noexcept { return plans_[spawn_number]; }
-    // Whether it is the one that had this hash, whatever was rolled back since.
-    [[nodiscard]] bool is_archetype(std::uint32_t number, std::uint64_t chain_hash) const noexcept {
-        return number < header_->archetype_count && archetypes_[number].chain_hash == chain_hash;
-    }
     // The archetypes that a query asks for, as far as they exist.
     [[nodiscard]] std::span<const QueryMatch> matches_of(QueryCache& cache) noexcept;
     [[nodiscard]] QueryCache& cache_of(std::uint32_t query_number) noexcept { return queries_[query_number]; }
@@ -154,21 +99,16 @@ public:
     // --- rows
     // Where the next entity of an archetype goes: its row is taken, its columns are declared and not written.
     [[nodiscard]] Expected<std::uint32_t> take_row(std::uint32_t number) noexcept {
-        return take_row(archetypes_[number], ready_[number]);
+        return take_row(archetypes_[number], declared_[number]);
     }
-    [[nodiscard]] Expected<std::uint32_t> take_row(ArchetypeRecord& archetype, ReadyRows& ready) noexcept {
+    [[nodiscard]] Expected<std::uint32_t> take_row(ArchetypeRecord& archetype,
+                                                   DeclaredRows& declared) noexcept {
         const std::uint32_t row = archetype.row_count;
-        if (!is_ready(ready, row)) [[unlikely]]
-            if (const Status status = prepare_rows(archetype, ready, 1); status != Status::ok) return status;
+        if (declared.added_group != row / 64 || declared.epoch != marks_.epoch()) [[unlikely]]
+            if (const Status status = prepare_rows(archetype, declared, 1); status != Status::ok)
+                return status;
         archetype.row_count = row + 1;
         return row;
-    }
-    [[nodiscard]] bool has_free_slot() const noexcept {
-        return header_->first_free != 0 || header_->used_slots < header_->max_entities;
-    }
-    // Which slot is taken next. Requires: has_free_slot().
-    [[nodiscard]] std::uint32_t next_slot() const noexcept {
-        return header_->first_free != 0 ? header_->first_free - 1 : header_->used_slots;
     }
     // Requires: has_free_slot().
     [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept {
@@ -213,7 +153,8 @@ public:
     // The same for entities that are there already, and for rows of no archetype.
     Status reserve_rows(ArchetypeRecord& archetype, std::uint32_t count) noexcept;
     // The last row takes its place; whose that is now, or null when it was the last.
-    [[nodiscard]] Entity remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept;
+    [[nodiscard]] Entity remove_row(ArchetypeRecord& archetype, DeclaredRows& declared,
+                                    std::uint32_t row) noexcept;
 
     // With its sparse components, and with all that follows it. Requires: alive.
     void destroy(Entity entity) noexcept;
@@ -234,14 +175,6 @@ public:
     [[nodiscard]] Expected<Entity> clone(Entity entity, std::uint32_t archetype) noexcept;
 
     // --- sparse components; see sparse_set.hpp
-    // Requires: it is one.
-    [[nodiscard]] SparseTable& sparse_table(ComponentId id) const noexcept {
-        return *reinterpret_cast<SparseTable*>(at(components_[id].data));
-    }
-    // All of them in the order of the components: null at the end.
-    [[nodiscard]] SparseTable* sparse_at(std::uint32_t offset) const noexcept {
-        return offset == 0 ? nullptr : reinterpret_cast<SparseTable*>(at(offset));
-    }
     // Its record is declared.
     [[nodiscard]] SparseReady& ready_of(SparseTable& table) noexcept {
         SparseReady& ready = sparse_ready_[table.component];
@@ -251,15 +184,6 @@ public:
         }
         return ready;
     }
-    // Declares what often lies in the unit that was declared last, since the epoch began.
-    void declare_near(std::uintptr_t& unit, const void* address, std::size_t bytes) noexcept {
-        if (reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_) [[likely]]
-            return;
-        declare(address, bytes);
-        unit = reinterpret_cast<std::uintptr_t>(
-            marks_.unit_of(static_cast<const std::byte*>(address) + bytes - 1));
-    }
-
     void count_doomed(int by) noexcept { doomed_ += by; }
     // Names; see names.hpp.
     Status make_name_map() noexcept;
@@ -270,49 +194,6 @@ public:
     // Of this tick, once.
     void record_changes() noexcept;
 
-    template <class T>
-    [[nodiscard]] T& cell(const BlockColumn& column, std::uint32_t index) const noexcept {
-        return reinterpret_cast<T*>(at(column.data))[index];
-    }
-    // Null when the entity has no such column. Requires: alive.
-    [[nodiscard]] std::byte* find_cell(Entity entity, ComponentId id, std::size_t bytes) const noexcept {
-        const EntitySlot slot = slots_[entity.index()];
-        const ArchetypeRecord& archetype = archetypes_[slot.archetype];
-        const unsigned column = column_of(archetype, id);
-        if (column == 0) [[unlikely]]
-            return nullptr;
-        const RowPlace place = place_of_row(slot.row);
-        return at(block(archetype, place.block)[column - 1].data) + place.index * bytes;
-    }
-    [[nodiscard]] BlockColumn* find_column(Entity entity, ComponentId id, RowPlace& place) const noexcept {
-        const EntitySlot slot = slots_[entity.index()];
-        const ArchetypeRecord& archetype = archetypes_[slot.archetype];
-        const unsigned column = column_of(archetype, id);
-        if (column == 0) [[unlikely]]
-            return nullptr;
-        place = place_of_row(slot.row);
-        return block(archetype, place.block) + (column - 1);
-    }
-
-    // --- changes
-    [[nodiscard]] ChangePlanes planes(BlockColumn& column, std::uint32_t block_rows) noexcept {
-        return {heap_, column, block_rows, now()};
-    }
-    // Row of a column that is about to be written.
-    void declare_cell(BlockColumn& column, std::uint32_t block_number, std::uint32_t index,
-                      std::size_t bytes) noexcept {
-        planes(column, rows_of_block(block_number)).mark(index);
-        declare(at(column.data) + index * bytes, bytes);
-    }
-    // Rows of a column, all of a block as far as it is used.
-    void declare_all(BlockColumn& column, std::uint32_t block_number, std::uint32_t rows,
-                     std::size_t bytes) noexcept {
-        if (column.tick != now() || column.now != Changes::all) declare(&column, sizeof(BlockColumn));
-        planes(column, rows_of_block(block_number)).mark_all();
-        declare(at(column.data), rows * bytes);
-    }
-    void declare(const void* address, std::size_t bytes) noexcept { heap_.mark(address, bytes); }
-
     // Walks everything: ok, or corrupt_data.
     [[nodiscard]] Status check() const noexcept;
 
@@ -322,9 +203,15 @@ public:
         iterations_.fetch_add(by, std::memory_order_relaxed);
 #endif
     }
-    void expect_no_iteration() const noexcept {
-        OURO_DEBUG_ASSERT(iterations_.load(std::memory_order_relaxed) == 0,
-                          "rows are being visited: record the change as a command instead");
+    void expect_no_iteration([[maybe_unused]] Entity entity) const noexcept {
+#if OURO_ASSERT_LEVEL >= 1
+        if (iterations_.load(std::memory_order_relaxed) != 0) visited_meanwhile(entity);
+#endif
+    }
+    // The same, and the running system may change what there is.
+    void expect_free(Entity entity) const noexcept {
+        expect_no_iteration(entity);
+        expect_structure(entity);
     }
 
 private:
@@ -335,8 +222,7 @@ private:
         std::uint32_t target = 0;
     };
     static constexpr std::uint32_t kTransitions = 1024;
-    // A line's worth where lines are marked.
-    static constexpr std::uint32_t kSlotsAPage = kStateLineBytes / sizeof(EntitySlot);
+    static constexpr std::uint32_t kSlotsALine = kStateLineBytes / sizeof(EntitySlot);
 
     [[nodiscard]] bool has_sound_tables() const noexcept;
     [[nodiscard]] bool has_sound_slots() const noexcept;
@@ -347,13 +233,27 @@ private:
     [[nodiscard]] bool has_sound_names(const SparseTable& table) const noexcept;
     [[nodiscard]] bool has_sound_links(const SparseTable& table) const noexcept;
 
+    [[nodiscard]] Expected<ComponentId> add_component_of_type(
+        std::uint32_t type, const ComponentDescription& description) noexcept;
+    void find_ids_again() const noexcept;
     void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
 
-    [[nodiscard]] bool is_ready(const ReadyRows& ready, std::uint32_t row) const noexcept {
-        return row - ready.from < ready.count && ready.epoch == marks_.epoch();
+    // Brings it to this epoch.
+    void begin_epoch(ArchetypeRecord& archetype, DeclaredRows& declared) noexcept {
+        if (declared.epoch == marks_.epoch()) return;
+        declared = {.epoch = marks_.epoch()};
+        declare(&archetype, sizeof(archetype));
     }
-    [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, ReadyRows& ready,
+    // Requires: its block is there.
+    void declare_group(const ArchetypeRecord& archetype, std::uint32_t group) noexcept;
+    void declare_hole(ArchetypeRecord& archetype, DeclaredRows& declared, std::uint32_t row) noexcept {
+        begin_epoch(archetype, declared);
+        if (declared.hole_group == row / 64) return;
+        declare_group(archetype, row / 64);
+        declared.hole_group = row / 64;
+    }
+    [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
                                       std::uint32_t count) noexcept;
     void note_added(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status add_block(ArchetypeRecord& archetype) noexcept;
@@ -368,20 +268,20 @@ private:
         declare(header_, sizeof(WorldHeader));
         header_epoch_ = marks_.epoch();
     }
-    EntitySlot& declare_slot(std::uint32_t index) noexcept {
-        // Slots are often taken one behind the other.
+    EntitySlot& declare_slot(std::uint32_t index, DeclaredSlots& declared) noexcept {
         EntitySlot& slot = slots_[index];
-        if (index / kSlotsAPage != slot_page_ || slot_epoch_ != marks_.epoch()) [[unlikely]] {
+        if (index / kSlotsALine != declared.group || declared.epoch != marks_.epoch()) [[unlikely]] {
             declare(&slot, sizeof(slot));
-            slot_page_ = index / kSlotsAPage;
-            slot_epoch_ = marks_.epoch();
+            declared = {marks_.epoch(), index / kSlotsALine};
         }
         return slot;
     }
+    EntitySlot& declare_slot(std::uint32_t index) noexcept { return declare_slot(index, own_slots_); }
+    EntitySlot& declare_moved_slot(std::uint32_t index) noexcept { return declare_slot(index, moved_slots_); }
     void free_slot(std::uint32_t index) noexcept;
-    void remove_entity_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept {
-        const Entity moved = remove_row(archetype, row);
-        if (!moved.is_null()) declare_slot(static_cast<std::uint32_t>(moved.index())).row = row;
+    void remove_entity_row(std::uint32_t number, std::uint32_t row) noexcept {
+        const Entity moved = remove_row(archetypes_[number], declared_[number], row);
+        if (!moved.is_null()) declare_moved_slot(static_cast<std::uint32_t>(moved.index())).row = row;
     }
     [[nodiscard]] Entity move_last_into(ArchetypeRecord& archetype, std::uint32_t row,
                                         std::uint32_t last) noexcept;
@@ -414,21 +314,11 @@ private:
     void note_archetype(std::uint32_t number) noexcept;
     [[nodiscard]] std::uint32_t find_archetype(const ComponentMask& mask) const noexcept;
 
-    StateRing* ring_;
-    ImageHeap heap_;
-    DirtyMap marks_;
-    std::byte* base_;
-    std::size_t unit_bytes_;
-    WorldHeader* header_ = nullptr;
-    EntitySlot* slots_ = nullptr;
-    ArchetypeRecord* archetypes_ = nullptr;
-    ComponentRecord* components_ = nullptr;
-
     // Outside the image; all of it can be found again from there.
     std::uint64_t header_epoch_ = 0;
-    std::uint64_t slot_epoch_ = 0;
-    std::uint32_t slot_page_ = 0;
-    std::span<ReadyRows> ready_;
+    DeclaredSlots own_slots_;
+    DeclaredSlots moved_slots_;
+    std::span<DeclaredRows> declared_;
     std::span<SparseReady> sparse_ready_;
     // Moves into each archetype that are planned.
     std::span<std::uint32_t> planned_;
@@ -436,7 +326,10 @@ private:
     int doomed_ = 0;
     EventLog events_;
     std::uint64_t changes_epoch_ = 0;
+    // Of the types that were registered ever; their ids, as long as the registry has this hash.
+    std::span<std::string_view> name_of_type_;
     std::span<ComponentId> component_of_type_;
+    mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
     std::span<Transition> transitions_;
@@ -445,18 +338,6 @@ private:
     std::uint32_t known_archetypes_ = 0;
     std::uint64_t known_hash_ = 0;
     std::atomic<int> iterations_ = 0;
-};
-
-// While rows are visited.
-class IterationScope {
-public:
-    explicit IterationScope(WorldCore& core) noexcept : core_(core) { core_.change_iterations(1); }
-    ~IterationScope() { core_.change_iterations(-1); }
-    IterationScope(const IterationScope&) = delete;
-    IterationScope& operator=(const IterationScope&) = delete;
-
-private:
-    WorldCore& core_;
 };
 
 }  // namespace detail
