@@ -150,13 +150,14 @@ Status Schedule::run_stage(Stage& stage, CommandReport& total) noexcept {
     const std::uint64_t barrier = options_.measures ? os::monotonic_ns() : 0;
     stage.commands = queue_->merge(*context_.world);
     add_up(total, stage.commands);
+    const Status delivered = context_.world->deliver_events();
     ++stage.runs;
     if (options_.measures) {
         const std::uint64_t end = os::monotonic_ns();
         stage.barrier_ns = end - barrier;
         stage.total_ns = end - begin;
     }
-    return stage.commands.status;
+    return stage.commands.status == Status::ok ? delivered : stage.commands.status;
 }
 
 void Schedule::run_system(SystemRecord& system) noexcept {

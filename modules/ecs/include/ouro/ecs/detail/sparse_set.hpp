@@ -44,6 +44,13 @@ public:
             return Status::ok;
         return core_->reserve_rows(table_->rows, 1);
     }
+    // The same for so many rows, and for all slots below one.
+    [[nodiscard]] Status reserve_many(std::uint32_t count, std::uint32_t end_slot) noexcept {
+        for (std::uint32_t page = 0; page * kSparsePageSlots < end_slot; ++page)
+            if (pages()[page] == 0)
+                if (const Status status = add_page(page); status != Status::ok) return status;
+        return core_->reserve_rows(table_->rows, count);
+    }
     // A row whose component is declared and not written. Fails as reserve does. Requires: has none.
     [[nodiscard]] Expected<std::uint32_t> add(Entity entity) noexcept {
         const std::uint32_t slot = slot_index(entity);
@@ -56,11 +63,15 @@ public:
         const RowPlace place = place_of_row(*row);
         core_->cell<Entity>(block(place.block)[0], place.index) = entity;
         set(ready.units[0], slot, *row + 1);
+        if (core_->events().is_watching(EventKind::added, table_->component)) [[unlikely]]
+            record_added(entity);
         return row;
     }
     // Requires: has one. What is left has another order.
     void remove(std::uint32_t slot) noexcept {
         SparseReady& ready = core_->ready_of(*table_);
+        if (core_->events().is_watching(EventKind::removed, table_->component)) [[unlikely]]
+            record_removed(slot);
         const std::uint32_t row = find(slot) - 1;
         const Entity moved = core_->remove_row(table_->rows, ready.rows, row);
         if (!moved.is_null()) set(ready.units[1], slot_index(moved), row + 1);
@@ -80,7 +91,7 @@ public:
         const bool is_plain =
             have_same_state(from_columns[1], to_columns[1]) &&
             (core_->now() - own.added_tick > 1 || row >= own.added_from || last < own.added_before);
-        if (!is_plain) [[unlikely]]
+        if (!is_plain || core_->events().is_watching()) [[unlikely]]
             return remove(slot);
         SparseReady& ready = core_->ready_of(*table_);
         Entity& name = core_->cell<Entity>(to_columns[0], to.index);
@@ -137,6 +148,8 @@ private:
         own = number;
     }
     [[nodiscard]] Status add_page(std::uint32_t number) noexcept;
+    void record_added(Entity entity) noexcept;
+    void record_removed(std::uint32_t slot) noexcept;
 
     WorldCore* core_;
     SparseTable* table_;
