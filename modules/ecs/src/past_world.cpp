@@ -3,13 +3,28 @@
 namespace ouro {
 
 Expected<PastWorld> World::at(Tick tick) const noexcept {
-    auto view = core_->ring().view(tick);
+    return seen_in(core_->ring().view(tick));
+}
+
+Expected<PastWorld> World::at(KeptFuture future, Tick tick) const noexcept {
+    return seen_in(core_->ring().view(future, tick));
+}
+
+Expected<PastWorld> World::seen_in(Expected<TickView> view) const noexcept {
     if (!view) return view.status();
     const auto header = PastReader(*view).load<WorldHeader>(core_->offset_of_header());
     if (!header) return header.status();
     // Before the world was made, there was none.
     if (header->magic != WorldHeader::kMagic) return Status::not_found;
-    return PastWorld(*core_, *std::move(view), *header);
+    return PastWorld(*std::move(view), *header);
+}
+
+ComponentId PastWorld::find_component(std::string_view name) const noexcept {
+    for (std::uint32_t id = 0; id < header_.component_count; ++id) {
+        const std::uint64_t offset = header_.components + std::uint64_t{id} * sizeof(ComponentRecord);
+        if (read<ComponentRecord>(offset).name.view() == name) return static_cast<ComponentId>(id);
+    }
+    return kNoComponent;
 }
 
 Expected<EntitySlot> PastWorld::slot(Entity entity) const noexcept {

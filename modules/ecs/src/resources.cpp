@@ -2,9 +2,9 @@
 
 namespace ouro::detail {
 
-Expected<ComponentId> WorldCore::add_resource(ComponentDescription description) noexcept {
+Expected<ComponentId> WorldCore::add_resource(std::uint32_t type, ComponentDescription description) noexcept {
     description.kind = ComponentKind::singleton;
-    const auto id = add_component(description);
+    const auto id = add_component_of_type(type, description);
     if (!id) return id;
     const ComponentRecord& record = components_[*id];
     if (record.data != 0) return id;

@@ -42,16 +42,15 @@ PostQueue::Place* PoolState::claim_place(PostQueue& queue) noexcept {
 }
 
 Status PoolState::post(Job& job, JobPriority priority) noexcept {
-    std::uint32_t before = job.state_.load(std::memory_order_relaxed);
-    if ((before != Job::kNeverPosted && before != Job::kDone) ||
-        !job.state_.compare_exchange_strong(before, Job::kPosting, std::memory_order_acquire,
-                                            std::memory_order_relaxed))
-        return Status::busy;
+    const std::uint32_t before = job.state_.load(std::memory_order_acquire);
+    if (before != Job::kNeverPosted && before != Job::kDone) return Status::busy;
+    // Nobody else changes a job that is not pending.
+    job.state_.store(Job::kPosting, std::memory_order_relaxed);
     job.pool_ = this;
     if (workers_.empty()) {
         job.place_ = nullptr;
         job.state_.store(Job::kPending, std::memory_order_release);
-        jobs_run_outside_.add_shared(1);
+        jobs_run_at_once_.add_shared(1);
         run_here(job);
         return Status::ok;
     }
@@ -63,7 +62,7 @@ Status PoolState::post(Job& job, JobPriority priority) noexcept {
     job.place_ = &place->job;
     job.state_.store(Job::kPending, std::memory_order_release);
     PostQueue::finish_put(*place, job);
-    parking_.tell(1);
+    if (parking_.has_idle()) parking_.tell(1);
     return Status::ok;
 }
 
@@ -71,7 +70,6 @@ void PoolState::wait_for(Job& job) noexcept {
     OURO_ASSERT(t_running != &job, "a job cannot wait for itself");
     std::uint32_t state = job.state_.load(std::memory_order_acquire);
     if (state == Job::kPending && job.place_ != nullptr && PostQueue::take_out(*job.place_, job)) {
-        job.pool_->jobs_run_outside_.add_shared(1);
         run_here(job);
         return;
     }

@@ -37,6 +37,13 @@ std::uint64_t JobQueues::put_count() const noexcept {
     return count;
 }
 
+std::uint64_t JobQueues::count_waiting() const noexcept {
+    std::uint64_t count = 0;
+    for (const PostQueue& queue : queues_)
+        count += queue.count_waiting();
+    return count;
+}
+
 bool JobQueues::is_sound() const noexcept {
     return std::ranges::all_of(queues_, [](const PostQueue& queue) { return queue.is_sound(); });
 }

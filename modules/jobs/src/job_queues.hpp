@@ -32,6 +32,7 @@ public:
     [[nodiscard]] bool is_empty() const noexcept;
     [[nodiscard]] bool has_high() const noexcept { return !queues_[0].is_empty(); }
     [[nodiscard]] std::uint64_t put_count() const noexcept;
+    [[nodiscard]] std::uint64_t count_waiting() const noexcept;
     // As PostQueue::is_sound.
     [[nodiscard]] bool is_sound() const noexcept;
 

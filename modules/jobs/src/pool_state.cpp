@@ -113,7 +113,6 @@ JobPoolStats PoolState::stats() const noexcept {
         stats.graph_tasks += worker.tasks.value();
         stats.body_calls += worker.calls.value();
         stats.steals += worker.steals.value();
-        stats.finished_jobs += worker.jobs.value();
         stats.searches += worker.searches.value();
         stats.sleeps += worker.sleeps.value();
     }
@@ -121,9 +120,10 @@ JobPoolStats PoolState::stats() const noexcept {
     stats.steals += steals_outside_.value();
     stats.crowded_out_loops = crowded_out_loops_.value();
     stats.crowded_out_graphs = crowded_out_graphs_.value();
-    const std::uint64_t outside = jobs_run_outside_.value();
-    stats.posted_jobs = workers_.empty() ? outside : queues_.put_count();
-    stats.finished_jobs += outside;
+    // Counted from what is left, so that nobody who takes a job has to count.
+    const std::uint64_t waiting = queues_.count_waiting();
+    stats.posted_jobs = jobs_run_at_once_.value() + queues_.put_count();
+    stats.finished_jobs = stats.posted_jobs - std::min(waiting, stats.posted_jobs);
     stats.wakes = parking_.wake_count();
     stats.sleeping_workers = parking_.sleeper_count();
     return stats;

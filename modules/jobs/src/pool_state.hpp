@@ -28,11 +28,14 @@ struct alignas(kCacheLine) Worker {
     unsigned participant = 0;
     os::Thread thread;
     Patience patience;
+    // How often in a row it saw work and did not get any.
+    unsigned vain_searches = 0;
 
     Counter searches;
     Counter calls;
     Counter tasks;
     Counter steals;
+    // Taken from the queues.
     Counter jobs;
     Counter sleeps;
 };
@@ -88,7 +91,7 @@ private:
     [[nodiscard]] bool join_a_loop(Worker& worker) noexcept;
     [[nodiscard]] bool join_a_graph(Worker& worker) noexcept;
     [[nodiscard]] bool run_a_job(Worker& worker) noexcept;
-    // Until there are news since `seen`.
+    // Until there are news since `seen`, or there is something that brings none.
     void rest(Worker& worker, std::uint64_t seen) noexcept;
     [[nodiscard]] bool has_graph_tasks() const noexcept;
     [[nodiscard]] bool has_more_work() const noexcept;
@@ -121,8 +124,8 @@ private:
     alignas(kCacheLine) PlaceSet used_loops_{kMaxLoops};
     PlaceSet used_graphs_{kMaxGraphs};
     Parking parking_;
-    // By whoever waited for them, or posted them where there are no workers.
-    alignas(kCacheLine) Counter jobs_run_outside_;
+    // By whoever posted them where there are no workers.
+    alignas(kCacheLine) Counter jobs_run_at_once_;
     Counter crowded_out_loops_;
     Counter crowded_out_graphs_;
     // By callers who ran out of tasks of their graphs.

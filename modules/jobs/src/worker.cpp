@@ -86,9 +86,14 @@ void PoolState::serve(Worker& worker) noexcept {
 }
 
 void PoolState::rest(Worker& worker, std::uint64_t seen) noexcept {
+    // Whoever is about to fill a place may have lost its core.
+    constexpr unsigned kPoliteSearches = 64;
     parking_.begin_idle();
-    // Tasks of graphs bring no news while nobody is idle.
-    if (!has_graph_tasks() && !worker.patience.spin_until([&] { return parking_.news() != seen; })) {
+    // Tasks and jobs bring no news while nobody is idle.
+    if (has_graph_tasks() || !queues_.is_empty()) {
+        if (++worker.vain_searches % kPoliteSearches == 0) os::yield_thread();
+    } else if (!worker.patience.spin_until([&] { return parking_.news() != seen; })) {
+        worker.vain_searches = 0;
         worker.patience.sleep([&] {
             if (parking_.sleep(worker.participant - 1, seen)) worker.sleeps.add(1);
         });

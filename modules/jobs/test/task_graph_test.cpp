@@ -206,6 +206,69 @@ TEST_F(TaskGraphTest, TakesNoMemoryToRun) {
     EXPECT_TRUE(graph_.prepare());
 }
 
+// Hands out so many blocks, then no more.
+class Rationed final : public MemoryResource {
+public:
+    explicit Rationed(MemoryResource& below) noexcept : below_(below) {}
+
+    [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
+        if (left == 0) return Status::out_of_memory;
+        --left;
+        return below_.allocate(size, alignment);
+    }
+    void deallocate(MemoryBlock block, std::size_t alignment) noexcept override {
+        below_.deallocate(block, alignment);
+    }
+    [[nodiscard]] Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
+                                                   std::size_t alignment) noexcept override {
+        if (left == 0) return Status::out_of_memory;
+        --left;
+        return below_.reallocate(block, new_size, alignment);
+    }
+    [[nodiscard]] Expected<MemoryBlock> try_resize(MemoryBlock, std::size_t, std::size_t) noexcept override {
+        return Status::not_supported;
+    }
+    [[nodiscard]] bool owns(const void* address) const noexcept override { return below_.owns(address); }
+    [[nodiscard]] ResourceInfo info() const noexcept override { return below_.info(); }
+    [[nodiscard]] ResourceStats stats() const noexcept override { return below_.stats(); }
+    [[nodiscard]] Status check() const noexcept override { return below_.check(); }
+
+    unsigned left = 0;
+
+private:
+    MemoryResource& below_;
+};
+
+// Wherever memory ends, the graph is as it was and goes on when there is more.
+TEST_F(TaskGraphTest, GoesOnAfterMemoryWasRefused) {
+    Rationed rationed(memory_);
+    TaskGraph graph(rationed);
+    auto runs = std::make_shared<int>(0);
+    const auto until_it_works = [&](const auto& attempt) {
+        for (unsigned ration = 0;; ++ration) {
+            rationed.left = ration;
+            const Status status = attempt();
+            EXPECT_EQ(graph.check(), Status::ok);
+            if (status == Status::ok) return;
+            ASSERT_EQ(status, Status::out_of_memory);
+            ASSERT_FALSE(graph.is_prepared());
+            ASSERT_LT(ration, 20U);
+        }
+    };
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        until_it_works([&] { return graph.add([runs] { ++*runs; }).status(); });
+        ASSERT_EQ(graph.task_count(), i + 1);
+        ASSERT_EQ(runs.use_count(), static_cast<long>(i) + 2);
+        if (i == 0) continue;
+        until_it_works([&] { return graph.order(TaskId{i - 1}, TaskId{i}).status(); });
+        ASSERT_EQ(graph.edge_count(), i);
+    }
+    until_it_works([&] { return graph.prepare().status(); });
+    JobPool pool = make_pool(1);
+    graph.run(pool);
+    EXPECT_EQ(*runs, 40);
+}
+
 // More runs at once than the pool has places: each inside the one before.
 TEST_F(TaskGraphTest, NestsDeeperThanThereArePlaces) {
     JobPool pool = make_pool(2);

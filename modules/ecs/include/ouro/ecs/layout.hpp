@@ -14,7 +14,7 @@
 // another process. All places are 32-bit offsets from the start of the image; zero is none.
 //
 //     WorldHeader (root "ecs" of the segment's heap)
-//       ├─ components ──► ComponentRecord[256] ──► FieldRecord[]
+//       ├─ components ──► ComponentRecord[256] ──► FieldRecord[], SparseTable
 //       ├─ entities ────► EntitySlot[max_entities]
 //       └─ archetypes ──► ArchetypeRecord[max_archetypes]
 //                           ├─ columns ──► ColumnRecord[]          which component, how large
@@ -95,6 +95,33 @@ struct ArchetypeRecord {
 };
 static_assert(sizeof(ArchetypeRecord) == 192 && offsetof(ArchetypeRecord, blocks) == 72);
 
+// A sparse component: rows of its own, and which of them is an entity's.
+struct SparseTable {
+    // Two columns: the entity's name, and the component. No archetype: it has no number, and no map of
+    // columns.
+    ArchetypeRecord rows;
+    // For each kSparsePageSlots slots of entities, the place of as many numbers: of the entity's row plus
+    // one, or zero where it has none. Zero where nobody has.
+    std::uint32_t pages;
+    std::uint32_t page_count;
+    // The table of the next sparse component.
+    std::uint32_t next;
+    // Of a relation, the table of the other side.
+    std::uint32_t partner;
+    // Of the links of a relation: those whose target went while they have not followed yet, as slots plus
+    // one. Nobody, but within a destroy.
+    std::uint32_t doomed_first;
+    std::uint32_t doomed_last;
+    ComponentId component;
+    SparseRole role;
+    std::uint8_t unused;
+    std::uint32_t unused_too;
+};
+static_assert(sizeof(SparseTable) == 224 && offsetof(SparseTable, pages) == 192);
+
+// A page of the image.
+inline constexpr std::uint32_t kSparsePageSlots = 1024;
+
 struct FieldRecord {
     FixedString<47> name;
     std::uint32_t offset;
@@ -155,9 +182,16 @@ struct WorldHeader {
     // Roots of what else a world keeps: see their headers.
     std::uint32_t names;
     std::array<HeatArena, 3> arenas;
-    std::array<std::uint32_t, 10> unused;
+    // Of the names of all components, in their order.
+    std::uint64_t registry_hash;
+    // The table of the first sparse component.
+    std::uint32_t first_sparse;
+    // How many archetypes have kPrefabComponent.
+    std::uint32_t prefab_archetypes;
+    std::array<std::uint32_t, 6> unused;
 };
 static_assert(sizeof(WorldHeader) == 128 && SimKey<WorldHeader> && SimKey<ArchetypeRecord>);
 static_assert(SimKey<ComponentRecord> && SimKey<FieldRecord> && SimKey<BlockColumn> && SimKey<EntitySlot>);
+static_assert(SimKey<SparseTable>);
 
 }  // namespace ouro

@@ -61,9 +61,10 @@ private:
 // Lets a worker run the job some time from now: a high one before all else that has not begun, the others
 // when no loop and no graph has anything for the worker, normal ones before low ones. So that none waits for
 // ever, of eight jobs that a worker takes one is a normal one if any waits, and of 64 one is a low one. On a
-// pool without workers it has run when this returns. Fails with busy (the job is pending; it may not post
-// itself) or capacity_exhausted (too many jobs wait, or a thread lost its core for long while it was taking
-// the oldest one), and the job is then as it was.
+// pool without workers it has run when this returns. Requires: no other thread posts the same job at the same
+// time. Fails with busy (the job is pending; it may not post itself) or capacity_exhausted (too many jobs of
+// its priority wait, or a thread lost its core for long while it was taking the oldest one), and the job is
+// then as it was.
 Expected<void> post(JobPool& pool, Job& job, JobPriority priority = JobPriority::normal) noexcept;
 
 // Returns when the job is not pending. A job that nobody has begun is run here and now, and no other in its

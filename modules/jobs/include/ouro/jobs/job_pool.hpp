@@ -49,6 +49,7 @@ struct JobPoolStats {
     std::uint64_t body_calls = 0;
     std::uint64_t graph_tasks = 0;
     std::uint64_t steals = 0;
+    // Jobs that were posted, and those of them that were begun.
     std::uint64_t posted_jobs = 0;
     std::uint64_t finished_jobs = 0;
     // Times that workers looked for work, went to sleep, and were woken because there was some.

@@ -29,9 +29,7 @@ template <class T>
     static_assert(!kIsTag<T>, "a resource has a value");
     static_assert(!kComponentOptions<T>.sparse && !kComponentOptions<T>.toggles,
                   "a component of entities is no resource");
-    const auto id = core.add_resource(description_of<T>());
-    if (id) core.set_id(type_number<T>(), *id);
-    return id.status();
+    return core.add_resource(type_number<T>(), description_of<T>()).status();
 }
 
 // The same, made with a value of zero where there is none; null when that is not possible.

@@ -2,9 +2,9 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
-#include <ouro/base/field_info.hpp>
-#include <ouro/base/type_name.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
+#include <ouro/ecs/detail/component_description.hpp>
+#include <ouro/ecs/detail/declared_places.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
@@ -33,45 +33,6 @@ inline constexpr std::uint32_t kMaxArchetypes = kNoArchetype;
 
 namespace detail {
 
-// What a component is, as its type says.
-struct ComponentDescription {
-    std::string_view name;
-    std::uint32_t bytes = 0;
-    std::uint32_t alignment = 1;
-    std::uint64_t layout_hash = 0;
-    std::span<const FieldInfo> fields = {};
-    Heat heat = Heat::hot;
-    ComponentKind kind = ComponentKind::column;
-    bool toggles = false;
-};
-
-template <class T>
-[[nodiscard]] ComponentDescription description_of() noexcept {
-    constexpr ComponentOptions kOptions = kComponentOptions<T>;
-    ComponentDescription made;
-    made.name = kOptions.name.empty() ? type_name<T>() : kOptions.name;
-    made.heat = kOptions.heat;
-    made.toggles = kOptions.toggles;
-    made.kind = kComponentKind<T>;
-    if constexpr (!kIsTag<T>) {
-        made.bytes = sizeof(T);
-        made.alignment = alignof(T);
-        made.fields = fields_of<T>();
-        made.layout_hash = layout_hash_of<T>();
-    }
-    return made;
-}
-
-// Where what is spawned with certain types goes.
-struct SpawnPlan {
-    static constexpr std::size_t kMaxTypes = 24;
-
-    std::uint64_t chain_hash = 0;
-    std::uint32_t archetype = 0;
-    // Of each type in the order of the call; tags have none.
-    std::array<std::uint8_t, kMaxTypes> columns{};
-};
-
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
 class WorldCore {
 public:
@@ -81,7 +42,11 @@ public:
     static constexpr std::uint32_t kMaxQueryNumbers = 512;
 
     WorldCore(StateRing& ring, const ImageHeap& heap) noexcept
-        : ring_(&ring), heap_(heap), marks_(ring.marks()), base_(ring.base().start()) {}
+        : ring_(&ring),
+          heap_(heap),
+          marks_(ring.marks()),
+          base_(ring.base().start()),
+          unit_bytes_(marks_.unit_bytes()) {}
     WorldCore(const WorldCore&) = delete;
     WorldCore& operator=(const WorldCore&) = delete;
 
@@ -111,20 +76,20 @@ public:
     [[nodiscard]] Expected<ComponentId> component() noexcept {
         static_assert(require_component<T>());
         const ComponentId known = id_of<T>();
-        if (known < header_->component_count) [[likely]]
+        if (known != kNoComponent) [[likely]]
             return known;
-        const auto id = add_component(description_of<T>());
-        if (id) set_id(type_number<T>(), *id);
-        return id;
+        return add_component_of_type(type_number<T>(), description_of<T>());
     }
-    // kNoComponent when the type was not registered here.
+    // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
+        if (known_registry_ != header_->registry_hash) [[unlikely]]
+            find_ids_again();
         return component_of_type_[type_number<T>()];
     }
-    void set_id(std::uint32_t type, ComponentId id) noexcept { component_of_type_[type] = id; }
     // A component of which there is one for the world, with a value of zero. Fails as add_component does.
-    [[nodiscard]] Expected<ComponentId> add_resource(ComponentDescription description) noexcept;
+    [[nodiscard]] Expected<ComponentId> add_resource(std::uint32_t type,
+                                                     ComponentDescription description) noexcept;
 
     // --- entities
     [[nodiscard]] bool is_alive(Entity entity) const noexcept {
@@ -170,15 +135,23 @@ public:
     // --- rows
     // Where the next entity of an archetype goes: its row is taken, its columns are declared and not written.
     [[nodiscard]] Expected<std::uint32_t> take_row(std::uint32_t number) noexcept {
-        ArchetypeRecord& archetype = archetypes_[number];
+        return take_row(archetypes_[number], declared_[number]);
+    }
+    [[nodiscard]] Expected<std::uint32_t> take_row(ArchetypeRecord& archetype,
+                                                   DeclaredRows& declared) noexcept {
         const std::uint32_t row = archetype.row_count;
-        if (!is_ready(ready_[number], row)) [[unlikely]]
-            if (const Status status = prepare_rows(number, 1); status != Status::ok) return status;
+        if (declared.added_group != row / 64 || declared.epoch != marks_.epoch()) [[unlikely]]
+            if (const Status status = prepare_rows(archetype, declared, 1); status != Status::ok)
+                return status;
         archetype.row_count = row + 1;
         return row;
     }
     [[nodiscard]] bool has_free_slot() const noexcept {
         return header_->first_free != 0 || header_->used_slots < header_->max_entities;
+    }
+    // Which slot is taken next. Requires: has_free_slot().
+    [[nodiscard]] std::uint32_t next_slot() const noexcept {
+        return header_->first_free != 0 ? header_->first_free - 1 : header_->used_slots;
     }
     // Requires: has_free_slot().
     [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept {
@@ -218,13 +191,45 @@ public:
     // Room for so many more, so that spawn_run does not fail for them. capacity_exhausted; blocks that were
     // added before that stay.
     Expected<void> reserve(std::uint32_t number, std::uint32_t count) noexcept;
+    // The same for entities that are there already, and for rows of no archetype.
+    Status reserve_rows(ArchetypeRecord& archetype, std::uint32_t count) noexcept;
+    // The last row takes its place; whose that is now, or null when it was the last.
+    [[nodiscard]] Entity remove_row(ArchetypeRecord& archetype, DeclaredRows& declared,
+                                    std::uint32_t row) noexcept;
 
-    // Requires: alive.
+    // With its sparse components, and with all that follows it. Requires: alive.
     void destroy(Entity entity) noexcept;
     // All of an archetype at once.
     void destroy_all(std::uint32_t number) noexcept;
     // Into another archetype; what both have goes along, what is new is not written.
     [[nodiscard]] Expected<std::uint32_t> move(Entity entity, std::uint32_t target) noexcept;
+
+    // --- sparse components; see sparse_set.hpp
+    // Requires: it is one.
+    [[nodiscard]] SparseTable& sparse_table(ComponentId id) const noexcept {
+        return *reinterpret_cast<SparseTable*>(at(components_[id].data));
+    }
+    // All of them in the order of the components: null at the end.
+    [[nodiscard]] SparseTable* sparse_at(std::uint32_t offset) const noexcept {
+        return offset == 0 ? nullptr : reinterpret_cast<SparseTable*>(at(offset));
+    }
+    // Its record is declared.
+    [[nodiscard]] SparseReady& ready_of(SparseTable& table) noexcept {
+        SparseReady& ready = sparse_ready_[table.component];
+        if (ready.epoch != marks_.epoch()) [[unlikely]] {
+            declare(&table, sizeof(table));
+            ready = {.rows = {}, .epoch = marks_.epoch(), .units = {}};
+        }
+        return ready;
+    }
+    // Declares what often lies in the unit that was declared last, since the epoch began.
+    void declare_near(std::uintptr_t& unit, const void* address, std::size_t bytes) noexcept {
+        if (reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_) [[likely]]
+            return;
+        declare(address, bytes);
+        unit = reinterpret_cast<std::uintptr_t>(
+            marks_.unit_of(static_cast<const std::byte*>(address) + bytes - 1));
+    }
 
     template <class T>
     [[nodiscard]] T& cell(const BlockColumn& column, std::uint32_t index) const noexcept {
@@ -285,12 +290,6 @@ public:
     }
 
 private:
-    // The rows of an archetype that were declared in this epoch and have room.
-    struct ReadyRows {
-        std::uint64_t epoch = 0;
-        std::uint32_t from = 0;
-        std::uint32_t count = 0;
-    };
     struct Transition {
         std::uint64_t chain_hash = 0;
         std::uint64_t target_hash = 0;
@@ -298,21 +297,37 @@ private:
         std::uint32_t target = 0;
     };
     static constexpr std::uint32_t kTransitions = 1024;
-    // A line's worth where lines are marked.
-    static constexpr std::uint32_t kSlotsAPage = kStateLineBytes / sizeof(EntitySlot);
+    static constexpr std::uint32_t kSlotsALine = kStateLineBytes / sizeof(EntitySlot);
 
     [[nodiscard]] bool has_sound_tables() const noexcept;
     [[nodiscard]] bool has_sound_slots() const noexcept;
     [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
+    [[nodiscard]] bool has_sound_sparse() const noexcept;
+    [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;
 
+    [[nodiscard]] Expected<ComponentId> add_component_of_type(
+        std::uint32_t type, const ComponentDescription& description) noexcept;
+    void find_ids_again() const noexcept;
     void carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept;
     void take_places() noexcept;
 
-    [[nodiscard]] bool is_ready(const ReadyRows& ready, std::uint32_t row) const noexcept {
-        return row - ready.from < ready.count && ready.epoch == marks_.epoch();
+    // Brings it to this epoch.
+    void begin_epoch(ArchetypeRecord& archetype, DeclaredRows& declared) noexcept {
+        if (declared.epoch == marks_.epoch()) return;
+        declared = {.epoch = marks_.epoch()};
+        declare(&archetype, sizeof(archetype));
     }
-    [[nodiscard]] Status prepare_rows(std::uint32_t number, std::uint32_t count) noexcept;
+    // Requires: its block is there.
+    void declare_group(const ArchetypeRecord& archetype, std::uint32_t group) noexcept;
+    void declare_hole(ArchetypeRecord& archetype, DeclaredRows& declared, std::uint32_t row) noexcept {
+        begin_epoch(archetype, declared);
+        if (declared.hole_group == row / 64) return;
+        declare_group(archetype, row / 64);
+        declared.hole_group = row / 64;
+    }
+    [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
+                                      std::uint32_t count) noexcept;
     void note_added(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status add_block(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,
@@ -326,19 +341,31 @@ private:
         declare(header_, sizeof(WorldHeader));
         header_epoch_ = marks_.epoch();
     }
-    EntitySlot& declare_slot(std::uint32_t index) noexcept {
-        // Slots are often taken one behind the other.
+    EntitySlot& declare_slot(std::uint32_t index, DeclaredSlots& declared) noexcept {
         EntitySlot& slot = slots_[index];
-        if (index / kSlotsAPage != slot_page_ || slot_epoch_ != marks_.epoch()) [[unlikely]] {
+        if (index / kSlotsALine != declared.group || declared.epoch != marks_.epoch()) [[unlikely]] {
             declare(&slot, sizeof(slot));
-            slot_page_ = index / kSlotsAPage;
-            slot_epoch_ = marks_.epoch();
+            declared = {marks_.epoch(), index / kSlotsALine};
         }
         return slot;
     }
+    EntitySlot& declare_slot(std::uint32_t index) noexcept { return declare_slot(index, own_slots_); }
+    EntitySlot& declare_moved_slot(std::uint32_t index) noexcept { return declare_slot(index, moved_slots_); }
     void free_slot(std::uint32_t index) noexcept;
-    void remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept;
-    void move_last_into(ArchetypeRecord& archetype, std::uint32_t row, std::uint32_t last) noexcept;
+    void remove_entity_row(std::uint32_t number, std::uint32_t row) noexcept {
+        const Entity moved = remove_row(archetypes_[number], declared_[number], row);
+        if (!moved.is_null()) declare_moved_slot(static_cast<std::uint32_t>(moved.index())).row = row;
+    }
+    [[nodiscard]] Entity move_last_into(ArchetypeRecord& archetype, std::uint32_t row,
+                                        std::uint32_t last) noexcept;
+    void copy_shared(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
+                     RowPlace to) noexcept;
+    [[nodiscard]] bool has_sparse_rows() const noexcept;
+    void leave_tables(Entity entity) noexcept;
+    // All rows are gone.
+    void forget_rows(ArchetypeRecord& archetype) noexcept;
+    // The table of a sparse component that is being registered.
+    Status add_sparse_table(ComponentRecord& record, ComponentId id, SparseRole role) noexcept;
 
     [[nodiscard]] Expected<std::uint32_t> make_archetype(const ComponentMask& mask) noexcept;
     // The numbers of the archetypes are known by their masks, whatever happened since the last look.
@@ -350,6 +377,7 @@ private:
     ImageHeap heap_;
     DirtyMap marks_;
     std::byte* base_;
+    std::size_t unit_bytes_;
     WorldHeader* header_ = nullptr;
     EntitySlot* slots_ = nullptr;
     ArchetypeRecord* archetypes_ = nullptr;
@@ -357,10 +385,14 @@ private:
 
     // Outside the image; all of it can be found again from there.
     std::uint64_t header_epoch_ = 0;
-    std::uint64_t slot_epoch_ = 0;
-    std::uint32_t slot_page_ = 0;
-    std::span<ReadyRows> ready_;
+    DeclaredSlots own_slots_;
+    DeclaredSlots moved_slots_;
+    std::span<DeclaredRows> declared_;
+    std::span<SparseReady> sparse_ready_;
+    // Of the types that were registered ever; their ids, as long as the registry has this hash.
+    std::span<std::string_view> name_of_type_;
     std::span<ComponentId> component_of_type_;
+    mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
     std::span<Transition> transitions_;
@@ -369,18 +401,6 @@ private:
     std::uint32_t known_archetypes_ = 0;
     std::uint64_t known_hash_ = 0;
     std::atomic<int> iterations_ = 0;
-};
-
-// While rows are visited.
-class IterationScope {
-public:
-    explicit IterationScope(WorldCore& core) noexcept : core_(core) { core_.change_iterations(1); }
-    ~IterationScope() { core_.change_iterations(-1); }
-    IterationScope(const IterationScope&) = delete;
-    IterationScope& operator=(const IterationScope&) = delete;
-
-private:
-    WorldCore& core_;
 };
 
 }  // namespace detail
