@@ -36,6 +36,23 @@ void add_another(Schedule& schedule, std::uint32_t kind, std::string_view name, 
                     [&](const Health& health) { return (health.points + salt) % 17 == 0; }));
             });
             return;
+        case 7:
+            schedule.add(name, [](Query<Entity, const Health&> living, Commands commands) {
+                living.each([&](Entity self, const Health& health) {
+                    if (health.points % 4 == 1) commands.add(self, Burning{3});
+                });
+            });
+            return;
+        case 8:
+            schedule.add(name, [](JobPool& pool, Query<Entity, Burning&, Mut<Position>> burning,
+                                  Commands commands) {
+                burning.parallel_each(pool, commands,
+                                      [](Commands& own, Entity self, Burning& fire, Mut<Position> position) {
+                                          if (--fire.ticks == 0) return own.remove<Burning>(self);
+                                          if (fire.ticks == 1) position.edit().y = 0;
+                                      });
+            });
+            return;
         default:
             schedule.add(name, [](World& world) {
                 static_cast<void>(world.spawn(Health{static_cast<int>(world.stats().entities)}, Alert{1}));
@@ -99,7 +116,7 @@ std::vector<std::uint64_t> hashes_of(std::uint64_t seed, unsigned workers) {
     const std::uint32_t systems = 6 + random.below(10);
     for (std::uint32_t i = 0; i < systems; ++i) {
         if (random.below(6) == 0) schedule.stage("next");
-        add_system(schedule, random.below(8), std::to_string(i),
+        add_system(schedule, random.below(10), std::to_string(i),
                    static_cast<std::int32_t>(1 + random.below(9)));
     }
     World& world = rig.world();
