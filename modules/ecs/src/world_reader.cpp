@@ -15,6 +15,12 @@ std::string_view text_of(const std::array<char, kSegmentNameBytes>& name) noexce
     return {name.data(), static_cast<std::size_t>(end - name.begin())};
 }
 
+// For those who will have it in memory as what it is.
+template <class T>
+bool is_aligned(std::uint64_t offset) noexcept {
+    return offset % alignof(T) == 0;
+}
+
 }  // namespace
 
 Status WorldReader::read(std::uint64_t offset, std::span<std::byte> out) const noexcept {
@@ -69,6 +75,8 @@ bool WorldReader::has_sound_header() const noexcept {
     return header_.component_count <= kMaxComponents && header_.max_archetypes <= kNoArchetype &&
            header_.archetype_count <= header_.max_archetypes && header_.used_slots <= header_.max_entities &&
            std::uint64_t{header_.live_entities} + header_.retired_slots <= header_.used_slots &&
+           is_aligned<ComponentRecord>(header_.components) && is_aligned<EntitySlot>(header_.entities) &&
+           is_aligned<ArchetypeRecord>(header_.archetypes) &&
            fits(header_.components, kMaxComponents * sizeof(ComponentRecord)) &&
            fits(header_.entities, std::uint64_t{header_.max_entities} * sizeof(EntitySlot)) &&
            fits(header_.archetypes, std::uint64_t{header_.max_archetypes} * sizeof(ArchetypeRecord));
@@ -78,6 +86,7 @@ bool WorldReader::is_sound(const ComponentRecord& component) const noexcept {
     return component.heat <= Heat::cold && component.kind <= ComponentKind::singleton &&
            std::has_single_bit(component.alignment) && component.bytes <= segment_bytes() &&
            (component.bytes == 0) == (component.kind == ComponentKind::tag) &&
+           is_aligned<FieldRecord>(component.fields) && component.data % component.alignment == 0 &&
            (component.field_count == 0 ||
             fits(component.fields, std::uint64_t{component.field_count} * sizeof(FieldRecord))) &&
            (component.kind != ComponentKind::singleton || component.data == 0 ||
@@ -124,7 +133,8 @@ Expected<ArchetypeRecord> WorldReader::archetype(std::uint32_t number) const noe
                                    : std::uint64_t{first_row_of_block(record->block_count)};
     const bool is_sound = record->block_count <= kMaxBlocks && record->column_count != 0 &&
                           record->column_count <= kMaxComponents && record->mask.has(kEntityComponent) &&
-                          record->row_count <= room && record->column_map_bytes <= header_.component_count &&
+                          is_aligned<ColumnRecord>(record->columns) && record->row_count <= room &&
+                          record->column_map_bytes <= header_.component_count &&
                           fits(record->columns, record->column_count * sizeof(ColumnRecord)) &&
                           fits(record->column_map, record->column_map_bytes);
     if (!is_sound) return Status::corrupt_data;
@@ -162,10 +172,14 @@ Expected<BlockColumn> WorldReader::block_column(const ArchetypeRecord& archetype
     const auto record =
         load<BlockColumn>(archetype.blocks[block] + std::uint64_t{column} * sizeof(BlockColumn));
     if (!record) return record;
+    const auto own = component(shape->component);
+    if (!own) return own.status();
     const std::uint64_t rows = rows_of_block(block);
     const bool has_bits =
         record->now == Changes::some || record->before == Changes::some || record->has_disabled != 0;
-    const bool is_sound = record->turn <= 1 && record->now <= Changes::all &&
+    const bool is_sound = is_aligned<BlockColumn>(archetype.blocks[block]) &&
+                          record->data % own->alignment == 0 && is_aligned<std::uint64_t>(record->planes) &&
+                          record->turn <= 1 && record->now <= Changes::all &&
                           record->before <= Changes::all && fits(record->data, rows * shape->bytes) &&
                           (record->planes == 0 ? !has_bits : fits(record->planes, rows / 8 * 3));
     if (!is_sound) return Status::corrupt_data;

@@ -94,6 +94,9 @@ public:
     [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
     [[nodiscard]] const WorldHeader& header() const noexcept { return *header_; }
     [[nodiscard]] std::uint32_t offset_of_header() const noexcept { return heap_.offset_of(header_); }
+    [[nodiscard]] std::uint32_t segment_offset() const noexcept {
+        return heap_.offset_of(heap_.segment().data);
+    }
     [[nodiscard]] DirtyMap& marks() noexcept { return marks_; }
     [[nodiscard]] std::byte* at(std::uint32_t offset) const noexcept { return base_ + offset; }
     [[nodiscard]] std::uint32_t now() const noexcept { return header_->tick; }
@@ -281,6 +284,8 @@ public:
     }
 
 private:
+    friend class WorldLoader;
+
     // The rows of an archetype that were declared in this epoch and have room.
     struct ReadyRows {
         std::uint64_t epoch = 0;
@@ -315,6 +320,8 @@ private:
                                       std::uint32_t rows) noexcept;
     void give_back(std::span<const ColumnRecord> columns, const BlockColumn* made,
                    std::uint32_t rows) noexcept;
+    void give_back_column(const ColumnRecord& column, const BlockColumn& made, std::uint32_t rows,
+                          unsigned number) noexcept;
     [[nodiscard]] Expected<std::uint32_t> take_column(Heat heat, std::uint64_t bytes,
                                                       unsigned column) noexcept;
     void declare_header() noexcept {
