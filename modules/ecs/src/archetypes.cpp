@@ -77,7 +77,8 @@ Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noe
     ArchetypeRecord& record = heap_.edit(archetypes_[number]);
     record = {};
     record.mask = mask;
-    record.chain_hash = combine_hash(before, hash_of(mask)) | 1;
+    // The same numbers may have been other components once.
+    record.chain_hash = combine_hash(combine_hash(before, header_->registry_hash), hash_of(mask)) | 1;
     record.column_count = static_cast<std::uint16_t>(column_count);
     record.columns = heap_.offset_of(columns->data);
     record.column_map = heap_.offset_of(map);

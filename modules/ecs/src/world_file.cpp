@@ -19,15 +19,6 @@ using detail::WorldSchema;
 constexpr std::string_view kOtherPlace = "was saved from a segment of another place or size";
 constexpr std::string_view kTooManyArchetypes = "was saved with room for more archetypes than there is here";
 
-std::string_view segment_of(const World& world) noexcept {
-    const auto& core = world.core();
-    const std::uint32_t offset = core.segment_offset();
-    const auto segments = world.ring().segments();
-    const auto found =
-        std::ranges::find_if(segments, [&](const Segment& each) { return each.offset == offset; });
-    return found == segments.end() ? std::string_view() : found->name();
-}
-
 Status refuse(const WorldLoadOptions& options, std::string_view reason) noexcept {
     if (options.problem != nullptr) {
         *options.problem = {.component = "the world", .field = {}, .reason = reason};
@@ -41,24 +32,18 @@ Expected<Tick> put(World& world, std::string_view segment, const WorldReader& sa
     const auto before = world.commit();
     if (!before) return before;
     WorldLoader loader(world.core(), segment);
-    std::array<ComponentId, detail::WorldCore::kMaxTypeNumbers> types;
-    std::ranges::copy(loader.types(), types.begin());
     loader.copy(bytes.subspan(static_cast<std::size_t>(saved.segment_offset()),
                               static_cast<std::size_t>(saved.segment_bytes())));
     Status status = loader.adopt();
     if (status == Status::ok && plan.changes_anything()) status = loader.convert(plan);
     if (status == Status::ok) status = world.check();
     if (status == Status::ok) {
-        for (ComponentId& id : loader.types())
-            if (id < plan.today().components().size())
-                id = world.core().find_component(plan.today().components()[id].name.view());
         const auto tick = world.ring().commit();
         if (tick) return tick;
         status = tick.status();
     }
     if (const auto undone = world.ring().rollback(*before); !undone) return undone.status();
     const Status back = loader.adopt();
-    std::ranges::copy(types, loader.types().begin());
     return back == Status::ok ? status : back;
 }
 
@@ -99,7 +84,7 @@ Expected<Tick> read_world(World& world, ImageSource source, const WorldLoadOptio
     if (options.problem != nullptr) *options.problem = {};
     const auto image = SavedImage::read(source);
     if (!image) return image.status();
-    const std::string_view segment = segment_of(world);
+    const std::string_view segment = world.segment();
     const auto saved = WorldReader::open(image->bytes(), segment);
     if (!saved) return saved.status();
     if (const Status status = saved->check(); status != Status::ok) return status;

@@ -18,18 +18,20 @@ void WorldLoader::copy(std::span<const std::byte> saved) noexcept {
 }
 
 void WorldLoader::forget_caches() noexcept {
-    std::ranges::fill(core_.ready_, WorldCore::ReadyRows{});
+    std::ranges::fill(core_.declared_, WorldCore::DeclaredRows{});
     std::ranges::fill(core_.plans_, SpawnPlan{});
     std::ranges::fill(core_.transitions_, WorldCore::Transition{});
     std::ranges::fill(core_.by_mask_, 0U);
     for (QueryCache& query : core_.queries_) {
-        query.is_shaped = false;
+        query.registry_hash = 0;
         query.known = query.match_count = 0;
         query.known_hash = 0;
     }
     core_.known_archetypes_ = 0;
     core_.known_hash_ = 0;
-    core_.header_epoch_ = core_.slot_epoch_ = 0;
+    core_.known_registry_ = 0;
+    core_.header_epoch_ = 0;
+    core_.own_slots_ = core_.moved_slots_ = {};
 }
 
 Status WorldLoader::adopt() noexcept {
@@ -65,6 +67,10 @@ Status WorldLoader::convert(SchemaPlan& plan) noexcept {
         if (gets_switches && status == Status::ok) status = make_switches(id);
         if (status != Status::ok) return status;
     }
+    // Names have changed.
+    core_.declare_header();
+    core_.header_->registry_hash = core_.hash_of_registry();
+    core_.find_ids_again();
     return Status::ok;
 }
 

@@ -18,9 +18,7 @@ class WorldLoader {
 public:
     WorldLoader(WorldCore& core, std::string_view segment) noexcept : core_(core), segment_(segment) {}
 
-    [[nodiscard]] std::size_t max_archetypes() const noexcept { return core_.ready_.size(); }
-    // Which component each type of the program is, by its number.
-    [[nodiscard]] std::span<ComponentId> types() noexcept { return core_.component_of_type_; }
+    [[nodiscard]] std::size_t max_archetypes() const noexcept { return core_.declared_.size(); }
 
     // The bytes of the segment. What differs is declared.
     void copy(std::span<const std::byte> saved) noexcept;

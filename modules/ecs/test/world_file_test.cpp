@@ -168,6 +168,14 @@ TEST_F(WorldFileTest, TheSameComponentsComeBackAsTheSameBytes) {
     ASSERT_TRUE(now_.ring().rollback(*tick - 1));
     EXPECT_EQ(world.core().header().live_entities, 1U);
     EXPECT_TRUE(world.is_alive(old));
+    EXPECT_EQ(world.get<Rage>(old)->amount, 3U);
+    EXPECT_EQ((Query<const Rage&, const BodyThen&>(world).count()), 1U);
+    BodyThen body{};
+    body.kind = 6;
+    const Entity next = *world.spawn(Rage{4}, body);
+    EXPECT_EQ(world.get<BodyThen>(next)->kind, 6);
+    EXPECT_EQ(world.get<Rage>(next)->amount, 4U);
+    now_.commit();
 }
 
 TEST_F(WorldFileTest, FieldsGoByTheirNames) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -30,12 +31,13 @@ class PastQuery;
 //     const auto health = past->get<Health>(ada);      // Expected<Health>: a copy
 class PastWorld {
 public:
-    PastWorld(const detail::WorldCore& core, TickView view, const WorldHeader& header) noexcept
-        : core_(&core), view_(std::move(view)), header_(header) {}
+    PastWorld(TickView view, const WorldHeader& header, std::string_view segment) noexcept
+        : view_(std::move(view)), header_(header), segment_(segment) {}
 
     [[nodiscard]] Tick tick() const noexcept { return view_.tick(); }
     [[nodiscard]] const TickView& view() const noexcept { return view_; }
     [[nodiscard]] const WorldHeader& header() const noexcept { return header_; }
+    [[nodiscard]] std::string_view segment() const noexcept { return segment_; }
     [[nodiscard]] std::uint32_t entity_count() const noexcept { return header_.live_entities; }
 
     [[nodiscard]] bool is_alive(Entity entity) const noexcept { return slot(entity).has_value(); }
@@ -60,11 +62,14 @@ public:
         return PastQuery<Terms...>(*this);
     }
 
-    // kNoComponent when there was none at that tick.
+    // kNoComponent when there was none at that tick. Its number may have been another than today.
+    [[nodiscard]] ComponentId find_component(std::string_view name) const noexcept;
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
-        const ComponentId id = core_->id_of<T>();
-        return id < header_.component_count ? id : kNoComponent;
+        if constexpr (std::is_same_v<T, Entity>)
+            return kEntityComponent;
+        else
+            return find_component(component_name<T>());
     }
     // Requires: it was there.
     [[nodiscard]] ArchetypeRecord archetype(std::uint32_t number) const noexcept {
@@ -92,9 +97,10 @@ private:
     [[nodiscard]] Expected<std::uint64_t> cell_offset(Entity entity, ComponentId id,
                                                       std::size_t bytes) const noexcept;
 
-    const detail::WorldCore* core_;
     TickView view_;
     WorldHeader header_;
+    // Of the ring, which outlives it.
+    std::string_view segment_;
 };
 
 // The entities of a past tick that had certain components. Terms are those of Query that do not write;
