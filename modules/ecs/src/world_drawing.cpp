@@ -15,8 +15,7 @@ using detail::SinkText;
 
 constexpr std::uint32_t kWidth = 960;
 constexpr std::uint32_t kMargin = 24;
-constexpr std::uint32_t kCell = 10;
-constexpr std::uint32_t kCellsARow = (kWidth - 2 * kMargin) / kCell;
+constexpr std::uint32_t kMapTop = 118;
 constexpr std::uint32_t kMostCells = 3'000;
 constexpr std::uint32_t kLine = 18;
 constexpr std::uint32_t kBarLeft = 200;
@@ -44,19 +43,21 @@ public:
         group_ = (pages_.page_count() + kMostCells - 1) / kMostCells;
         group_ = std::max(group_, 1U);
         const std::uint32_t cells = (pages_.page_count() + group_ - 1) / group_;
-        const std::uint32_t map_rows = (cells + kCellsARow - 1) / kCellsARow;
+        cell_ = cells <= 400 ? 20 : cells <= 1'000 ? 14 : 10;
+        cells_a_row_ = (kWidth - 2 * kMargin) / cell_;
+        const std::uint32_t map_rows = (cells + cells_a_row_ - 1) / cells_a_row_;
         std::uint32_t lines = 0;
         if (const Status status = measure(lines); status != Status::ok) return status;
-        const std::uint32_t height = 150 + map_rows * kCell + lines * kLine + 2 * kMargin;
+        const std::uint32_t height = kMapTop + map_rows * cell_ + lines * kLine + 2 * kMargin;
         out_.add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"").number(kWidth).add("\" height=\"");
         out_.number(height).add("\" viewBox=\"0 0 ").number(kWidth).add(" ").number(height);
         out_.add("\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n");
         out_.add("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
         write_title();
         write_legend();
-        y_ = 126;
+        y_ = kMapTop;
         write_map(cells);
-        y_ += map_rows * kCell + kMargin;
+        y_ += map_rows * cell_ + kMargin;
         const Status status = write_archetypes();
         out_.add("</svg>\n");
         return status;
@@ -127,10 +128,11 @@ private:
                 owner = std::max(owner, pages_.owner(page));
                 heat = std::max(heat, pages_.heat(page));
             }
-            rectangle(kMargin + cell % kCellsARow * kCell, y_ + cell / kCellsARow * kCell, kCell - 2,
-                      kCell - 2);
+            rectangle(kMargin + cell % cells_a_row_ * cell_, y_ + cell / cells_a_row_ * cell_, cell_ - 3,
+                      cell_ - 3);
             out_.add(" fill=\"");
-            colour(heat).add("\" stroke=\"").add(kOwners[static_cast<std::size_t>(owner)].colour);
+            (owner == PageOwner::nobody ? out_.add("#fff") : colour(heat)).add("\" stroke=\"");
+            out_.add(kOwners[static_cast<std::size_t>(owner)].colour);
             out_.add("\"/>\n");
         }
     }
@@ -149,7 +151,7 @@ private:
                                     std::uint64_t{first_row_of_block(archetype->block_count)} * shape->bytes);
             }
         }
-        ++lines;
+        if (shown_ > kMostArchetypes) ++lines;
         return Status::ok;
     }
 
@@ -162,7 +164,7 @@ private:
             const std::uint64_t room = first_row_of_block(archetype->block_count);
             y_ += kLine;
             text_at(kMargin, y_, " font-weight=\"bold\"").add("archetype ").number(number).add("</text>\n");
-            text_at(kBarLeft, y_).number(archetype->row_count).add(" rows, ");
+            text_at(kBarLeft, y_).number(archetype->row_count).add(archetype->row_count == 1 ? " row, " : " rows, ");
             out_.number(archetype->row_count * 100ULL / room).add("% of ").number(room);
             if (const Status status = write_tags(archetype->mask); status != Status::ok) return status;
             out_.add("</text>\n");
@@ -206,7 +208,11 @@ private:
             const std::uint32_t used = std::min(left, rows);
             left -= used;
             rectangle(x, y_ - 11, width, 13).add(" fill=\"#fff\" stroke=\"#c9c3b5\"/>\n");
-            const auto filled = static_cast<std::uint32_t>(std::uint64_t{width} * used / rows);
+            if (used == 0) {
+                x += width + 2;
+                continue;
+            }
+            const auto filled = std::max(static_cast<std::uint32_t>(std::uint64_t{width} * used / rows), 1U);
             rectangle(x, y_ - 11, filled, 13).add(" fill=\"");
             const std::uint64_t written = std::max<std::uint64_t>(std::uint64_t{used} * shape->bytes, 1);
             colour(pages_.heat_of(own->data, written)).add("\" stroke=\"");
@@ -225,7 +231,10 @@ private:
     SinkText out_;
     const PageOwners& pages_;
     const PageHeat& heat_;
+    // Pages a square, its size, and how many are in a row.
     std::uint32_t group_ = 1;
+    std::uint32_t cell_ = 10;
+    std::uint32_t cells_a_row_ = 1;
     std::uint32_t y_ = 0;
     std::uint32_t shown_ = 0;
     std::uint64_t longest_ = 0;

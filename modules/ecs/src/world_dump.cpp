@@ -71,7 +71,11 @@ private:
                 if (!field) return field.status();
                 out_.pad_to(kNameColumn + 2).add("+").number(field->offset).pad_to(14);
                 out_.printable(field->name.view()).pad_to(39).add(detail::field_kind_name(field->kind));
-                out_.add(" ").number(std::uint64_t{field->element_bytes} * 8);
+                const auto kind = static_cast<FieldKind>(field->kind);
+                if (kind == FieldKind::text || kind == FieldKind::opaque)
+                    out_.add(" of ").bytes(field->element_bytes);
+                else
+                    out_.add(" ").number(std::uint64_t{field->element_bytes} * 8);
                 if (field->count != 1) out_.add(" x ").number(field->count);
                 out_.end_line();
             }
@@ -85,7 +89,8 @@ private:
             const auto record = reader_.archetype(number);
             if (!record) return record.status();
             const std::uint64_t room = room_of(*record);
-            out_.add("  ").number(number).pad_to(kNameColumn).number(record->row_count).add(" rows");
+            out_.add("  ").number(number).pad_to(kNameColumn).number(record->row_count);
+            out_.add(record->row_count == 1 ? " row" : " rows");
             if (room != 0)
                 out_.add(" of ").number(room).add(" (").number(record->row_count * 100ULL / room).add("%)");
             out_.add(":");

@@ -1,4 +1,4 @@
-#include "../text_piece.hpp"
+#include "text_piece.hpp"
 
 #include <cstdint>
 

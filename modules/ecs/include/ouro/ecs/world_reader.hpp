@@ -95,6 +95,12 @@ public:
         return value;
     }
 
+    // Whether the world is in another tick by now than when it was opened: then what was read may be of both.
+    [[nodiscard]] bool has_moved_on() const noexcept {
+        const auto now = load<WorldHeader>(header_offset_);
+        return !now || now->tick != header_.tick;
+    }
+
     // Walks everything: ok, or corrupt_data.
     [[nodiscard]] Status check() const noexcept;
 
