@@ -1,5 +1,9 @@
 include_guard()
 
+# What ends a test that hangs. Far more than any test needs: on a machine that is busy with other work, one that takes
+# seconds takes minutes.
+set(OURO_TEST_SECONDS 900)
+
 if(NOT OURO_BUILD_TESTS)
   function(ouro_test)
   endfunction()
@@ -46,6 +50,6 @@ function(ouro_test name)
   else()
     target_link_libraries(${name} PRIVATE gtest_main)
   endif()
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES LABELS ${arg_KIND} TIMEOUT 300
-                       DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES LABELS ${arg_KIND} TIMEOUT ${OURO_TEST_SECONDS}
+                       DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${OURO_TEST_SECONDS})
 endfunction()

@@ -8,6 +8,7 @@ namespace {
 void run_jobs(Session& session) {
     measure_empty_jobs(session);
     measure_loops(session);
+    measure_graphs(session);
 }
 
 const RegisteredSuite kRegistered({"jobs", "sharing work out to threads, beside oneTBB", run_jobs});

@@ -7,5 +7,6 @@ namespace ouro::bench {
 
 void measure_empty_jobs(Session& session);
 void measure_loops(Session& session);
+void measure_graphs(Session& session);
 
 }  // namespace ouro::bench

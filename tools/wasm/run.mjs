@@ -7,7 +7,7 @@
 
 import { runProgram } from './host/node.mjs';
 
-const DEFAULT_TIMEOUT_S = 280; // a little less than what ctest grants, so that the message is seen
+const DEFAULT_TIMEOUT_S = 880; // a little less than what ctest grants, so that the message is seen
 const DEFAULT_MAX_WORKERS = 256; // each costs some megabytes
 const USAGE = 'usage: run.mjs [--timeout=SECONDS] [--max-workers=COUNT] PROGRAM.wasm [ARGUMENT...]';
 

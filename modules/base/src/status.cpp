@@ -22,6 +22,8 @@ constexpr auto kWordsOfRequests = std::to_array<StatusWords>({
     {Status::bad_argument, "bad_argument", "An argument has a value that the operation does not accept."},
     {Status::stale_handle, "stale_handle",
      "The handle's object is gone; its slot may already hold another one."},
+    {Status::dependency_cycle, "dependency_cycle",
+     "Things wait for one another in a circle, so that none can begin; take one of the dependencies out."},
     {Status::out_of_memory, "out_of_memory", "The system refused the memory; free some or raise the limit."},
     {Status::out_of_address_space, "out_of_address_space",
      "No free range of addresses is that large; reserve less."},
@@ -80,6 +82,7 @@ constexpr bool is_known(Status status) noexcept {
         case Status::out_of_range:
         case Status::bad_argument:
         case Status::stale_handle:
+        case Status::dependency_cycle:
         case Status::out_of_memory:
         case Status::out_of_address_space:
         case Status::too_many_mappings:

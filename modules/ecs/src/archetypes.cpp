@@ -85,6 +85,7 @@ Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noe
     record.column_map_bytes = map_bytes;
     declare_header();
     header_->archetype_count = number + 1;
+    if (mask.has(kPrefabComponent)) ++header_->prefab_archetypes;
     catch_up();
     return number;
 }
@@ -109,11 +110,12 @@ const SpawnPlan* WorldCore::make_plan(SpawnPlan& plan, std::span<const Component
     mask.add(kEntityComponent);
     for (const ComponentId id : ids) {
         const bool is_known = id < header_->component_count;
-        if (!is_known || mask.has(id) || components_[id].kind > ComponentKind::tag) {
+        if (!is_known || mask.has(id) || components_[id].kind == ComponentKind::singleton) {
             status = is_known ? Status::bad_argument : Status::not_found;
             return nullptr;
         }
-        mask.add(id);
+        // Sparse ones are none of the archetype's.
+        if (components_[id].kind != ComponentKind::sparse) mask.add(id);
     }
     const auto number = archetype_with(mask);
     status = number.status();

@@ -27,32 +27,49 @@ Expected<PageOwners> PageOwners::find(const WorldReader& reader, const PageHeat&
     made.claim(header.archetypes, std::uint64_t{header.archetype_count} * sizeof(ArchetypeRecord),
                PageOwner::records);
     made.claim(header.entities, std::uint64_t{header.used_slots} * sizeof(EntitySlot), PageOwner::entities);
-    const Status status = made.claim_columns(reader, heat.ticks != 0);
+    const Status status = made.claim_all(reader, heat.ticks != 0);
     if (status != Status::ok) return status;
     return made;
 }
 
-Status PageOwners::claim_columns(const WorldReader& reader, bool has_counts) noexcept {
+Status PageOwners::claim_all(const WorldReader& reader, bool has_counts) noexcept {
     for (std::uint32_t number = 0; number < reader.header().archetype_count; ++number) {
         const auto archetype = reader.archetype(number);
         if (!archetype) return archetype.status();
-        for (std::uint32_t i = 0; i < archetype->column_count; ++i) {
-            const auto shape = reader.column(*archetype, i);
-            if (!shape) return shape.status();
-            const auto component = reader.component(shape->component);
-            if (!component) return component.status();
-            const PageOwner owner = component->heat == Heat::hot    ? PageOwner::hot
-                                    : component->heat == Heat::warm ? PageOwner::warm
-                                                                    : PageOwner::cold;
-            for (std::uint32_t block = 0; block < archetype->block_count; ++block) {
-                const auto own = reader.block_column(*archetype, block, i);
-                if (!own) return own.status();
-                const std::uint64_t bytes = std::uint64_t{rows_of_block(block)} * shape->bytes;
-                claim(own->data, bytes, owner);
-                // The older the last change, the colder.
-                const std::uint32_t age = reader.header().tick - own->tick;
-                if (!has_counts && own->tick != 0) warm_up(own->data, bytes, 255 / std::max(age, 1U));
-            }
+        const Status status = claim_columns(reader, *archetype, has_counts);
+        if (status != Status::ok) return status;
+    }
+    for (std::uint32_t id = 0; id < reader.header().component_count; ++id) {
+        const auto component = reader.component(id);
+        if (!component) return component.status();
+        if (component->kind != ComponentKind::sparse) continue;
+        const auto table = reader.sparse(*component);
+        if (!table) return table.status();
+        claim(component->data, sizeof(SparseTable), PageOwner::records);
+        const Status status = claim_columns(reader, table->rows, has_counts);
+        if (status != Status::ok) return status;
+    }
+    return Status::ok;
+}
+
+Status PageOwners::claim_columns(const WorldReader& reader, const ArchetypeRecord& archetype,
+                                 bool has_counts) noexcept {
+    for (std::uint32_t i = 0; i < archetype.column_count; ++i) {
+        const auto shape = reader.column(archetype, i);
+        if (!shape) return shape.status();
+        const auto component = reader.component(shape->component);
+        if (!component) return component.status();
+        const PageOwner owner = component->heat == Heat::hot    ? PageOwner::hot
+                                : component->heat == Heat::warm ? PageOwner::warm
+                                                                : PageOwner::cold;
+        for (std::uint32_t block = 0; block < archetype.block_count; ++block) {
+            const auto own = reader.block_column(archetype, block, i);
+            if (!own) return own.status();
+            const std::uint64_t bytes = std::uint64_t{rows_of_block(block)} * shape->bytes;
+            claim(own->data, bytes, owner);
+            // The older the last change, the colder.
+            const std::uint32_t age = reader.header().tick - own->tick;
+            if (!has_counts && own->tick != 0) warm_up(own->data, bytes, 255 / std::max(age, 1U));
         }
     }
     return Status::ok;

@@ -29,7 +29,9 @@ public:
 private:
     void claim(std::uint64_t offset, std::uint64_t bytes, PageOwner owner) noexcept;
     void warm_up(std::uint64_t offset, std::uint64_t bytes, std::uint32_t heat) noexcept;
-    [[nodiscard]] Status claim_columns(const WorldReader& reader, bool has_counts) noexcept;
+    [[nodiscard]] Status claim_all(const WorldReader& reader, bool has_counts) noexcept;
+    [[nodiscard]] Status claim_columns(const WorldReader& reader, const ArchetypeRecord& archetype,
+                                       bool has_counts) noexcept;
 
     os::Reservation memory_;
     std::span<PageOwner> owners_;

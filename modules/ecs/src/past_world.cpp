@@ -3,7 +3,14 @@
 namespace ouro {
 
 Expected<PastWorld> World::at(Tick tick) const noexcept {
-    auto view = core_->ring().view(tick);
+    return seen_in(core_->ring().view(tick));
+}
+
+Expected<PastWorld> World::at(KeptFuture future, Tick tick) const noexcept {
+    return seen_in(core_->ring().view(future, tick));
+}
+
+Expected<PastWorld> World::seen_in(Expected<TickView> view) const noexcept {
     if (!view) return view.status();
     const auto header = PastReader(*view).load<WorldHeader>(core_->offset_of_header());
     if (!header) return header.status();

@@ -46,12 +46,12 @@ void WorldCore::declare_group(const ArchetypeRecord& archetype, std::uint32_t gr
     }
 }
 
-Status WorldCore::prepare_rows(std::uint32_t number, std::uint32_t count) noexcept {
-    ArchetypeRecord& archetype = archetypes_[number];
+Status WorldCore::prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
+                               std::uint32_t count) noexcept {
     const RowPlace place = place_of_row(archetype.row_count);
     if (place.block == archetype.block_count)
         if (const Status status = add_block(archetype); status != Status::ok) return status;
-    DeclaredRows& declared = declared_rows(number);
+    begin_epoch(archetype, declared);
     note_added(archetype);
     const std::uint32_t first = archetype.row_count / 64;
     const std::uint32_t end = std::min(place.index + count, rows_of_block(place.block));
@@ -64,17 +64,22 @@ Status WorldCore::prepare_rows(std::uint32_t number, std::uint32_t count) noexce
 Expected<void> WorldCore::reserve(std::uint32_t number, std::uint32_t count) noexcept {
     const std::uint32_t occupied = header_->live_entities + header_->retired_slots;
     if (count > header_->max_entities - occupied) return Status::capacity_exhausted;
-    ArchetypeRecord& archetype = archetypes_[number];
+    const Status status = reserve_rows(archetypes_[number], count);
+    return status == Status::ok ? Expected<void>() : status;
+}
+
+Status WorldCore::reserve_rows(ArchetypeRecord& archetype, std::uint32_t count) noexcept {
     // There are not so many entities that this could overflow.
     const std::uint64_t rows = std::uint64_t{archetype.row_count} + count;
     while (archetype.block_count == 0 || first_row_of_block(archetype.block_count) < rows)
         if (const Status status = add_block(archetype); status != Status::ok) return status;
-    return {};
+    return Status::ok;
 }
 
 Expected<WorldCore::Run> WorldCore::spawn_run(std::uint32_t number, std::uint32_t count) noexcept {
-    if (const Status status = prepare_rows(number, count); status != Status::ok) return status;
     ArchetypeRecord& archetype = archetypes_[number];
+    if (const Status status = prepare_rows(archetype, declared_[number], count); status != Status::ok)
+        return status;
     const std::uint32_t row = archetype.row_count;
     const RowPlace place = place_of_row(row);
     const std::uint32_t taken = std::min(count, rows_of_block(place.block) - place.index);
@@ -86,51 +91,12 @@ Expected<WorldCore::Run> WorldCore::spawn_run(std::uint32_t number, std::uint32_
     return Run{columns, place.index, taken};
 }
 
-void WorldCore::free_slot(std::uint32_t index) noexcept {
-    declare_header();
-    EntitySlot& slot = declare_slot(index);
-    slot.archetype = kNoArchetype;
-    --header_->live_entities;
-    if (slot.generation == UINT16_MAX) {
-        // Never again: its old names would be taken for new ones.
-        slot.row = 0;
-        ++header_->retired_slots;
-        return;
-    }
-    ++slot.generation;
-    slot.row = header_->first_free;
-    header_->first_free = index + 1;
-}
-
-void WorldCore::destroy(Entity entity) noexcept {
-    const EntitySlot slot = slot_of(entity);
-    remove_row(slot.archetype, slot.row);
-    free_slot(static_cast<std::uint32_t>(entity.index()));
-}
-
-void WorldCore::destroy_all(std::uint32_t number) noexcept {
-    ArchetypeRecord& archetype = archetypes_[number];
-    // From the end, so that slots are taken again in the order of the rows.
-    for (std::uint32_t row = archetype.row_count; row-- != 0;) {
-        const RowPlace place = place_of_row(row);
-        free_slot(
-            static_cast<std::uint32_t>(cell<Entity>(block(archetype, place.block)[0], place.index).index()));
-    }
-    for (std::uint32_t number_of_block = 0; number_of_block < archetype.block_count; ++number_of_block) {
-        BlockColumn* const columns = block(archetype, number_of_block);
-        for (unsigned i = 0; i < archetype.column_count; ++i)
-            planes(columns[i], rows_of_block(number_of_block)).forget_all();
-    }
-    declared_rows(number);
-    archetype.row_count = archetype.added_from = archetype.added_before = 0;
-}
-
-void WorldCore::remove_row(std::uint32_t number, std::uint32_t row) noexcept {
-    ArchetypeRecord& archetype = archetypes_[number];
+Entity WorldCore::remove_row(ArchetypeRecord& archetype, DeclaredRows& declared, std::uint32_t row) noexcept {
     const std::uint32_t last = archetype.row_count - 1;
-    declare_hole(number, row);
+    Entity moved;
+    declare_hole(archetype, declared, row);
     if (row != last) {
-        move_last_into(archetype, row, last);
+        moved = move_last_into(archetype, row, last);
     } else {
         const RowPlace place = place_of_row(last);
         BlockColumn* const columns = block(archetype, place.block);
@@ -140,9 +106,10 @@ void WorldCore::remove_row(std::uint32_t number, std::uint32_t row) noexcept {
     archetype.row_count = last;
     archetype.added_from = std::min(archetype.added_from, last);
     archetype.added_before = std::min(archetype.added_before, last);
+    return moved;
 }
 
-void WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, std::uint32_t last) noexcept {
+Entity WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, std::uint32_t last) noexcept {
     const RowPlace from = place_of_row(last);
     const RowPlace to = place_of_row(row);
     BlockColumn* const from_columns = block(archetype, from.block);
@@ -157,16 +124,16 @@ void WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, st
         BlockColumn& target = to_columns[i];
         const std::size_t bytes = columns[i].bytes;
         copy_cell(at(target.data) + to.index * bytes, at(source.data) + from.index * bytes, columns[i].bytes);
-        // Most rows have nothing to carry: no bits, and flags that hold for both or are old.
+        // Nobody asks whether a name was changed. Most other rows have nothing to carry: no bits, and flags
+        // that hold for both or are old.
         const bool has_old_flags = now() - source.tick > 1 && now() - target.tick > 1;
-        if (source.planes == 0 && target.planes == 0 && !came_now && !came_before &&
-            (&source == &target || has_old_flags))
-            continue;
+        const bool is_plain = source.planes == 0 && target.planes == 0 && !came_now && !came_before &&
+                              (&source == &target || has_old_flags);
+        if (i == 0 || is_plain) continue;
         ChangePlanes::carry(planes(source, rows_of_block(from.block)), from.index,
                             planes(target, rows_of_block(to.block)), to.index, came_now, came_before);
     }
-    const Entity moved = cell<Entity>(to_columns[0], to.index);
-    declare_moved_slot(static_cast<std::uint32_t>(moved.index())).row = row;
+    return cell<Entity>(to_columns[0], to.index);
 }
 
 void WorldCore::copy_shared(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
@@ -203,7 +170,7 @@ Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_numb
     const EntitySlot slot = slot_of(entity);
     copy_shared(archetypes_[slot.archetype], place_of_row(slot.row), archetypes_[target_number],
                 place_of_row(*row));
-    remove_row(slot.archetype, slot.row);
+    remove_entity_row(slot.archetype, slot.row);
     EntitySlot& own = declare_slot(static_cast<std::uint32_t>(entity.index()));
     own.row = *row;
     own.archetype = static_cast<std::uint16_t>(target_number);

@@ -12,11 +12,9 @@ std::uint32_t TouchedEntities::slot_count() const noexcept {
 Status TouchedEntities::reserve(bool has_places) noexcept {
     std::array<std::size_t, 2> counts{};
     for (unsigned side = 0; has_places && side < 2; ++side) {
-        for (std::uint32_t i = 0; i < readers_[side]->header().archetype_count; ++i) {
-            const auto archetype = readers_[side]->archetype(i);
-            if (!archetype) return archetype.status();
-            counts[side] += std::size_t{2} * archetype->block_count * archetype->column_count;
-        }
+        const auto count = count_places(*readers_[side]);
+        if (!count) return count.status();
+        counts[side] = *count;
     }
     const std::size_t words = (slot_count() + 63) / 64;
     auto memory = os::Reservation::create(
@@ -48,56 +46,110 @@ Status TouchedEntities::find(const TickView& before, const TickView& after) noex
     return Status::ok;
 }
 
+Expected<std::size_t> TouchedEntities::count_places(const WorldReader& reader) const noexcept {
+    std::size_t count = 0;
+    for (std::uint32_t i = 0; i < reader.header().archetype_count; ++i) {
+        const auto archetype = reader.archetype(i);
+        if (!archetype) return archetype.status();
+        count += std::size_t{2} * archetype->block_count * archetype->column_count;
+    }
+    for (std::uint32_t id = 0; id < reader.header().component_count; ++id) {
+        const auto component = reader.component(id);
+        if (!component) return component.status();
+        if (component->kind != ComponentKind::sparse) continue;
+        const auto table = reader.sparse(*component);
+        if (!table) return table.status();
+        count += std::size_t{2} * table->rows.block_count * table->rows.column_count + table->page_count;
+    }
+    return count;
+}
+
 Status TouchedEntities::list_places(unsigned side) noexcept {
     const WorldReader& reader = *readers_[side];
     for (std::uint32_t number = 0; number < reader.header().archetype_count; ++number) {
         const auto archetype = reader.archetype(number);
         if (!archetype) return archetype.status();
-        std::uint32_t left = archetype->row_count;
-        for (std::uint32_t block = 0; left != 0; ++block) {
-            const std::uint32_t rows = std::min(left, rows_of_block(block));
-            const Status status = list_block(side, *archetype, number, block, rows);
-            if (status != Status::ok) return status;
-            left -= rows;
-        }
+        const auto other = readers_[1 - side]->archetype(number);
+        const bool is_same = other && other->chain_hash == archetype->chain_hash;
+        const Status status = list_rows(side, *archetype, is_same ? &*other : nullptr);
+        if (status != Status::ok) return status;
+    }
+    for (std::uint32_t id = 0; id < reader.header().component_count; ++id)
+        if (const Status status = list_sparse(side, id); status != Status::ok) return status;
+    return Status::ok;
+}
+
+Status TouchedEntities::list_rows(unsigned side, const ArchetypeRecord& archetype,
+                                  const ArchetypeRecord* other) noexcept {
+    std::uint32_t left = archetype.row_count;
+    for (std::uint32_t block = 0; left != 0; ++block) {
+        const std::uint32_t rows = std::min(left, rows_of_block(block));
+        const Status status = list_block(side, archetype, other, block, rows);
+        if (status != Status::ok) return status;
+        left -= rows;
     }
     return Status::ok;
 }
 
-Status TouchedEntities::list_block(unsigned side, const ArchetypeRecord& archetype, std::uint32_t number,
-                                   std::uint32_t block, std::uint32_t rows) noexcept {
+// The rows of a sparse component, and which of them is whose: the last one goes without a trace in the rows.
+Status TouchedEntities::list_sparse(unsigned side, std::uint32_t id) noexcept {
+    const WorldReader& reader = *readers_[side];
+    const auto component = reader.component(id);
+    if (!component) return component.status();
+    if (component->kind != ComponentKind::sparse) return Status::ok;
+    const auto table = reader.sparse(*component);
+    if (!table) return table.status();
+    const auto record = readers_[1 - side]->component(id);
+    const auto other =
+        record ? readers_[1 - side]->sparse(*record) : Expected<SparseTable>(Status::not_found);
+    const bool is_same = other && record->name == component->name;
+    for (std::uint32_t page = 0; page < table->page_count; ++page) {
+        const auto numbers = reader.load<std::uint32_t>(table->pages + std::uint64_t{page} * 4);
+        if (!numbers || used_[side] == places_[side].size()) return Status::corrupt_data;
+        if (*numbers == 0) continue;
+        places_[side][used_[side]++] = {.begin = *numbers,
+                                        .end = *numbers + std::uint64_t{kSparsePageSlots} * 4,
+                                        .names = 0,
+                                        .bytes = 4,
+                                        .rows = kSparsePageSlots,
+                                        .first_slot = page * kSparsePageSlots};
+    }
+    return list_rows(side, table->rows, is_same ? &other->rows : nullptr);
+}
+
+Status TouchedEntities::list_block(unsigned side, const ArchetypeRecord& archetype,
+                                   const ArchetypeRecord* other, std::uint32_t block,
+                                   std::uint32_t rows) noexcept {
     const WorldReader& reader = *readers_[side];
     std::uint64_t names = 0;
     for (std::uint32_t column = 0; column < archetype.column_count; ++column) {
         const auto own = reader.block_column(archetype, block, column);
         const auto shape = reader.column(archetype, column);
-        // A block that is not whole: it was counted with as many columns and blocks.
         if (!own || !shape || used_[side] + 2 > places_[side].size()) return Status::corrupt_data;
         if (column == 0) {
             if (shape->bytes != sizeof(Entity)) return Status::corrupt_data;
             names = own->data;
         }
-        const Place place{own->data, own->data + std::uint64_t{rows} * shape->bytes, names, shape->bytes,
-                          rows};
+        const Place place{.begin = own->data,
+                          .end = own->data + std::uint64_t{rows} * shape->bytes,
+                          .names = names,
+                          .bytes = shape->bytes,
+                          .rows = rows};
         places_[side][used_[side]++] = place;
         if (own->has_disabled != 0) {
             const std::uint64_t plane = rows_of_block(block) / 8;
-            places_[side][used_[side]++] = {own->planes + 2 * plane, own->planes + 3 * plane, names, 0, rows};
+            places_[side][used_[side]++] = {.begin = own->planes + 2 * plane,
+                                            .end = own->planes + 3 * plane,
+                                            .names = names,
+                                            .bytes = 0,
+                                            .rows = rows};
         }
-        if (has_moved(side, archetype, number, block, column)) take_rows(reader, place, 0, rows);
+        // What lies elsewhere now may lie where there were the same bytes before.
+        const auto theirs = other == nullptr ? Expected<BlockColumn>(Status::not_found)
+                                             : readers_[1 - side]->block_column(*other, block, column);
+        if (!theirs || theirs->data != own->data) take_rows(reader, place, 0, rows);
     }
     return Status::ok;
-}
-
-// What lies elsewhere now may lie where there were the same bytes before.
-bool TouchedEntities::has_moved(unsigned side, const ArchetypeRecord& archetype, std::uint32_t number,
-                                std::uint32_t block, std::uint32_t column) const noexcept {
-    const WorldReader& other = *readers_[1 - side];
-    const auto record = other.archetype(number);
-    if (!record || record->chain_hash != archetype.chain_hash) return true;
-    const auto theirs = other.block_column(*record, block, column);
-    const auto own = readers_[side]->block_column(archetype, block, column);
-    return !theirs || !own || theirs->data != own->data;
 }
 
 void TouchedEntities::take_range(ChangedRange range) noexcept {
@@ -133,6 +185,10 @@ void TouchedEntities::take_slots(const WorldHeader& header, ChangedRange range) 
 void TouchedEntities::take_rows(const WorldReader& reader, const Place& place, std::uint32_t first,
                                 std::uint32_t end) noexcept {
     for (std::uint32_t row = first; row < end; ++row) {
+        if (place.names == 0) {
+            take(place.first_slot + row);
+            continue;
+        }
         const auto entity = reader.load<Entity>(place.names + std::uint64_t{row} * sizeof(Entity));
         if (entity) take(static_cast<std::uint32_t>(entity->index()));
     }

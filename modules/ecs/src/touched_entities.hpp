@@ -38,20 +38,24 @@ private:
     struct Place {
         std::uint64_t begin;
         std::uint64_t end;
-        // Of the entities' names of the same rows.
+        // Of the entities' names of the same rows; zero: each four bytes are a slot's, from `first_slot` on.
         std::uint64_t names;
         // Zero: eight rows a byte.
         std::uint32_t bytes;
         std::uint32_t rows;
+        std::uint32_t first_slot = 0;
     };
 
     [[nodiscard]] std::uint32_t slot_count() const noexcept;
     [[nodiscard]] Status reserve(bool has_places) noexcept;
     [[nodiscard]] Status list_places(unsigned side) noexcept;
-    [[nodiscard]] Status list_block(unsigned side, const ArchetypeRecord& archetype, std::uint32_t number,
-                                    std::uint32_t block, std::uint32_t rows) noexcept;
-    [[nodiscard]] bool has_moved(unsigned side, const ArchetypeRecord& archetype, std::uint32_t number,
-                                 std::uint32_t block, std::uint32_t column) const noexcept;
+    [[nodiscard]] Status list_rows(unsigned side, const ArchetypeRecord& archetype,
+                                   const ArchetypeRecord* other) noexcept;
+    [[nodiscard]] Status list_sparse(unsigned side, std::uint32_t id) noexcept;
+    [[nodiscard]] Status list_block(unsigned side, const ArchetypeRecord& archetype,
+                                    const ArchetypeRecord* other, std::uint32_t block,
+                                    std::uint32_t rows) noexcept;
+    [[nodiscard]] Expected<std::size_t> count_places(const WorldReader& reader) const noexcept;
     void take_range(ChangedRange range) noexcept;
     void take_slots(const WorldHeader& header, ChangedRange range) noexcept;
     void take_rows(const WorldReader& reader, const Place& place, std::uint32_t first,

@@ -56,6 +56,7 @@ std::uint32_t World::destroy(std::span<const Entity> entities) noexcept {
 
 Expected<void> World::set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept {
     RowPlace place{};
+    expect_free(entity);
     if (!is_alive(entity)) return Status::stale_handle;
     BlockColumn* const column = core_->find_column(entity, id, place);
     if (column == nullptr) return Status::not_found;
@@ -67,6 +68,7 @@ Expected<void> World::set_disabled(Entity entity, ComponentId id, bool is_disabl
 }
 
 Expected<Tick> World::commit() noexcept {
+    expect_free({});
     core_->end_tick();
     auto tick = core_->ring().commit();
     if (!tick) core_->take_back_tick();

@@ -98,7 +98,8 @@ Status WorldCore::check() const noexcept {
         if (!is_sound(archetype)) return Status::corrupt_data;
         rows += archetype.row_count;
     }
-    if (rows != header_->live_entities || !has_sound_slots()) return Status::corrupt_data;
+    if (rows != header_->live_entities || !has_sound_slots() || !has_sound_sparse())
+        return Status::corrupt_data;
     return heap_.check();
 }
 

@@ -42,12 +42,13 @@ std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
                                kTransitions * sizeof(Transition);
     const std::size_t each =
         sizeof(DeclaredRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
-    return tables + max_archetypes * each + 4096;
+    return tables + max_archetypes * each + kMaxComponents * sizeof(SparseReady) + 4096;
 }
 
 void WorldCore::carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept {
     Cutter cutter(outside);
     declared_ = cutter.take<DeclaredRows>(max_archetypes);
+    sparse_ready_ = cutter.take<SparseReady>(kMaxComponents);
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
     name_of_type_ = cutter.take<std::string_view>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
@@ -85,7 +86,12 @@ Status WorldCore::begin(const WorldOptions& options, MemoryBlock outside) noexce
     header_ = &header;
     take_places();
     carve(outside, header.max_archetypes);
-    return add_component_of_type(type_number<Entity>(), kEntityDescription).status();
+    const auto entity = add_component_of_type(type_number<Entity>(), kEntityDescription);
+    if (!entity) return entity.status();
+    const auto prefab = add_component_of_type(type_number<Prefab>(), description_of<Prefab>());
+    if (!prefab) return prefab.status();
+    OURO_ASSERT(*prefab == kPrefabComponent, "a world's own components have the first numbers");
+    return Status::ok;
 }
 
 void WorldCore::take_places() noexcept {
@@ -103,6 +109,7 @@ Status WorldCore::attach(MemoryBlock outside) noexcept {
     take_places();
     carve(outside, header_->max_archetypes);
     name_of_type_[type_number<Entity>()] = kEntityDescription.name;
+    name_of_type_[type_number<Prefab>()] = component_name<Prefab>();
     return check();
 }
 
@@ -155,8 +162,17 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
             ++each;
         }
     }
+    const auto id = static_cast<ComponentId>(header_->component_count);
+    if (record.kind == ComponentKind::sparse) {
+        const Status status = add_sparse_table(record, id, description.role);
+        if (status != Status::ok) {
+            if (record.fields != 0)
+                heap_.deallocate({at(record.fields), record.field_count * sizeof(FieldRecord)});
+            return status;
+        }
+    }
     declare_header();
-    const auto id = static_cast<ComponentId>(header_->component_count++);
+    ++header_->component_count;
     heap_.edit(components_[id]) = record;
     header_->registry_hash = combine_hash(header_->registry_hash, hash_name(description.name));
     return id;

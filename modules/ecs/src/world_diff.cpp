@@ -97,6 +97,11 @@ private:
         visit_(function_, {.kind = kind, .entity = entity, .component = component});
     }
     [[nodiscard]] Status compare_entity(Entity entity) noexcept;
+    [[nodiscard]] Status compare_sparse(Entity entity) noexcept;
+    // Where an entity's sparse component is; zero when it has none.
+    [[nodiscard]] static Expected<std::uint64_t> sparse_cell(const WorldReader& reader,
+                                                             const WorldSchema& schema, ComponentId id,
+                                                             Entity entity) noexcept;
     [[nodiscard]] Status compare_component(Entity entity, ComponentId was, ComponentId is) noexcept;
     void compare_values(Entity entity, ComponentId was, ComponentId is) const noexcept;
     [[nodiscard]] std::span<std::byte> value_before(ComponentId id) const noexcept {
@@ -198,7 +203,41 @@ Status WorldDiffer::compare_entity(Entity entity) noexcept {
             status = compare_component(entity, earlier_[id], id);
         }
     });
-    return status;
+    return status == Status::ok ? compare_sparse(entity) : status;
+}
+
+Expected<std::uint64_t> WorldDiffer::sparse_cell(const WorldReader& reader, const WorldSchema& schema,
+                                                 ComponentId id, Entity entity) noexcept {
+    if (id == kNoComponent) return std::uint64_t{0};
+    const auto table = reader.sparse(schema.components()[id]);
+    if (!table)
+        return table.status() == Status::out_of_range ? Expected<std::uint64_t>(std::uint64_t{0})
+                                                      : Expected<std::uint64_t>(table.status());
+    const auto row = reader.sparse_row(*table, static_cast<std::uint32_t>(entity.index()));
+    if (!row) return row.status();
+    return *row == 0 ? Expected<std::uint64_t>(std::uint64_t{0})
+                     : reader.cell_offset(table->rows, *row - 1, 1);
+}
+
+Status WorldDiffer::compare_sparse(Entity entity) noexcept {
+    for (std::size_t id = 0; id < schema_after_->components().size(); ++id) {
+        if (schema_after_->components()[id].kind != ComponentKind::sparse) continue;
+        const auto here = static_cast<ComponentId>(id);
+        const auto was = sparse_cell(before_.reader(), *schema_before_, earlier_[id], entity);
+        const auto is = sparse_cell(after_.reader(), *schema_after_, here, entity);
+        if (!was || !is) return Status::corrupt_data;
+        if (*was == 0 || *is == 0) {
+            if (*was != *is)
+                tell(*is != 0 ? WorldChange::Kind::added : WorldChange::Kind::removed, entity,
+                     name_after(here));
+            continue;
+        }
+        Status status = before_.reader().read(*was, value_before(earlier_[id]));
+        if (status == Status::ok) status = after_.reader().read(*is, value_after(here));
+        if (status != Status::ok) return status;
+        compare_values(entity, earlier_[id], here);
+    }
+    return Status::ok;
 }
 
 Status WorldDiffer::compare_component(Entity entity, ComponentId was, ComponentId is) noexcept {

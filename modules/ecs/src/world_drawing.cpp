@@ -164,7 +164,9 @@ private:
             const std::uint64_t room = first_row_of_block(archetype->block_count);
             y_ += kLine;
             text_at(kMargin, y_, " font-weight=\"bold\"").add("archetype ").number(number).add("</text>\n");
-            text_at(kBarLeft, y_).number(archetype->row_count).add(archetype->row_count == 1 ? " row, " : " rows, ");
+            text_at(kBarLeft, y_)
+                .number(archetype->row_count)
+                .add(archetype->row_count == 1 ? " row, " : " rows, ");
             out_.number(archetype->row_count * 100ULL / room).add("% of ").number(room);
             if (const Status status = write_tags(archetype->mask); status != Status::ok) return status;
             out_.add("</text>\n");

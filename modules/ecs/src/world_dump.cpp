@@ -28,6 +28,7 @@ public:
         Status status = write_free_slots();
         if (status == Status::ok) status = write_components();
         if (status == Status::ok) status = write_archetypes();
+        if (status == Status::ok) status = write_others();
         if (status == Status::ok && !options_.entity.is_null()) status = write_entity();
         return status;
     }
@@ -147,11 +148,39 @@ private:
             [&](const ComponentRecord& component, bool is_off) {
                 out_.add("  ").printable(component.name.view()).add(is_off ? " (off)" : "").end_line();
             },
-            [&](const ComponentRecord&, const FieldRecord& field, std::span<const std::byte> value) {
-                std::array<char, 200> text;
-                out_.pad_to(4).printable(field.name.view()).pad_to(28);
-                out_.add(describe_value(field, value, text)).end_line();
-            });
+            [&](const FieldRecord& field, std::span<const std::byte> value) { write_field(field, value); });
+    }
+
+    void write_field(const FieldRecord& field, std::span<const std::byte> value) noexcept {
+        std::array<char, 200> text;
+        out_.pad_to(4).printable(field.name.view()).pad_to(28);
+        out_.add(describe_value(field, value, text)).end_line();
+    }
+
+    // What belongs to no archetype.
+    Status write_others() noexcept {
+        for (std::uint32_t id = 0; id < reader_.header().component_count; ++id) {
+            const auto record = reader_.component(id);
+            if (!record) return record.status();
+            Status status = Status::ok;
+            if (record->kind == ComponentKind::sparse) {
+                const auto table = reader_.sparse(*record);
+                if (!table) return table.status();
+                out_.end_line().add("sparse ").printable(record->name.view()).add(": ");
+                out_.number(table->rows.row_count).add(table->rows.row_count == 1 ? " row" : " rows");
+                out_.add(" of ").number(room_of(table->rows)).end_line();
+                if (options_.columns) status = write_columns(table->rows);
+            } else if (record->kind == ComponentKind::singleton && record->data != 0) {
+                out_.end_line().add("singleton ").printable(record->name.view()).end_line();
+                status =
+                    detail::visit_fields(reader_, *record, record->data,
+                                         [&](const FieldRecord& field, std::span<const std::byte> value) {
+                                             write_field(field, value);
+                                         });
+            }
+            if (status != Status::ok) return status;
+        }
+        return Status::ok;
     }
 
     const WorldReader& reader_;

@@ -71,11 +71,34 @@ private:
             out_.add(", \"heat\": ").quoted(detail::heat_name(record->heat));
             out_.add(", \"bytes\": ").number(record->bytes);
             out_.add(", \"toggles\": ").add(record->toggles != 0 ? "true" : "false").add(", \"fields\": [");
-            if (const Status status = write_fields(*record); status != Status::ok) return status;
-            out_.add("]}");
+            Status status = write_fields(*record);
+            out_.add("]");
+            if (status == Status::ok) status = write_own(*record);
+            if (status != Status::ok) return status;
+            out_.add("}");
         }
         out_.add("]");
         return Status::ok;
+    }
+
+    // Of a sparse component its rows, of a singleton its value.
+    Status write_own(const ComponentRecord& record) noexcept {
+        if (record.kind == ComponentKind::sparse) {
+            const auto table = reader_.sparse(record);
+            if (table) out_.add(", \"rows\": ").number(table->rows.row_count);
+            return table.status();
+        }
+        if (record.kind != ComponentKind::singleton || record.data == 0) return Status::ok;
+        out_.add(", \"value\": {");
+        Commas commas(out_);
+        const Status status = detail::visit_fields(
+            reader_, record, record.data, [&](const FieldRecord& field, std::span<const std::byte> value) {
+                commas.next();
+                out_.quoted(field.name.view()).add(": ");
+                write_value(field, value);
+            });
+        out_.add("}");
+        return status;
     }
 
     Status write_fields(const ComponentRecord& record) noexcept {
@@ -168,7 +191,7 @@ private:
                 is_open = true;
                 has_fields = is_off;
             },
-            [&](const ComponentRecord&, const FieldRecord& field, std::span<const std::byte> value) {
+            [&](const FieldRecord& field, std::span<const std::byte> value) {
                 out_.add(has_fields ? ", " : "").quoted(field.name.view()).add(": ");
                 has_fields = true;
                 write_value(field, value);

@@ -1,5 +1,6 @@
 #include "world_loader.hpp"
 
+#include <ouro/ecs/detail/sparse_set.hpp>
 #include <ouro/os/reservation.hpp>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ void WorldLoader::copy(std::span<const std::byte> saved) noexcept {
 }
 
 void WorldLoader::forget_caches() noexcept {
-    std::ranges::fill(core_.declared_, WorldCore::DeclaredRows{});
+    std::ranges::fill(core_.declared_, DeclaredRows{});
+    std::ranges::fill(core_.sparse_ready_, SparseReady{});
     std::ranges::fill(core_.plans_, SpawnPlan{});
     std::ranges::fill(core_.transitions_, WorldCore::Transition{});
     std::ranges::fill(core_.by_mask_, 0U);
@@ -75,6 +77,13 @@ Status WorldLoader::convert(SchemaPlan& plan) noexcept {
 }
 
 Status WorldLoader::remove_component(ComponentId id) noexcept {
+    if (core_.component(id).kind == ComponentKind::sparse) {
+        SparseSet rows(core_, id);
+        // The library's own keep each other up to date.
+        if (rows.table().role != SparseRole::plain) return Status::not_supported;
+        while (rows.size() != 0)
+            rows.remove(slot_index(rows.entity(rows.size() - 1)));
+    }
     const std::uint32_t count = core_.header_->archetype_count;
     for (std::uint32_t number = 0; number < count; ++number)
         if (core_.archetypes_[number].mask.has(id))
@@ -131,6 +140,11 @@ Status WorldLoader::replace_fields(ComponentId id, std::span<const FieldRecord> 
 Status WorldLoader::convert_component(ComponentId id, const ComponentRecord& now,
                                       std::span<const FieldCopy> copies) noexcept {
     if (now.kind == ComponentKind::singleton) return convert_singleton(id, now, copies);
+    if (now.kind == ComponentKind::sparse) {
+        const Status status = convert_column(core_.sparse_table(id).rows, 1, now, copies);
+        if (status == Status::ok) describe(id, now);
+        return status;
+    }
     for (std::uint32_t number = 0; number < core_.header_->archetype_count; ++number) {
         ArchetypeRecord& archetype = core_.archetypes_[number];
         const unsigned column = core_.column_of(archetype, id);

@@ -90,7 +90,9 @@ bool WorldReader::is_sound(const ComponentRecord& component) const noexcept {
            (component.field_count == 0 ||
             fits(component.fields, std::uint64_t{component.field_count} * sizeof(FieldRecord))) &&
            (component.kind != ComponentKind::singleton || component.data == 0 ||
-            fits(component.data, component.bytes));
+            fits(component.data, component.bytes)) &&
+           (component.kind != ComponentKind::sparse ||
+            (is_aligned<SparseTable>(component.data) && fits(component.data, sizeof(SparseTable))));
 }
 
 Expected<ComponentRecord> WorldReader::component(std::uint32_t id) const noexcept {
@@ -127,18 +129,44 @@ Expected<ArchetypeRecord> WorldReader::archetype(std::uint32_t number) const noe
     if (number >= header_.archetype_count) return Status::out_of_range;
     const auto record =
         load<ArchetypeRecord>(header_.archetypes + std::uint64_t{number} * sizeof(ArchetypeRecord));
-    if (!record) return record;
-    const std::uint64_t room = record->block_count == 0 || record->block_count > kMaxBlocks
-                                   ? 0
-                                   : std::uint64_t{first_row_of_block(record->block_count)};
-    const bool is_sound = record->block_count <= kMaxBlocks && record->column_count != 0 &&
-                          record->column_count <= kMaxComponents && record->mask.has(kEntityComponent) &&
-                          is_aligned<ColumnRecord>(record->columns) && record->row_count <= room &&
-                          record->column_map_bytes <= header_.component_count &&
-                          fits(record->columns, record->column_count * sizeof(ColumnRecord)) &&
-                          fits(record->column_map, record->column_map_bytes);
-    if (!is_sound) return Status::corrupt_data;
+    if (record && !is_sound(*record)) return Status::corrupt_data;
     return record;
+}
+
+bool WorldReader::is_sound(const ArchetypeRecord& archetype) const noexcept {
+    const std::uint64_t room = archetype.block_count == 0 || archetype.block_count > kMaxBlocks
+                                   ? 0
+                                   : std::uint64_t{first_row_of_block(archetype.block_count)};
+    return archetype.block_count <= kMaxBlocks && archetype.column_count != 0 &&
+           archetype.column_count <= kMaxComponents && archetype.mask.has(kEntityComponent) &&
+           is_aligned<ColumnRecord>(archetype.columns) && archetype.row_count <= room &&
+           archetype.column_map_bytes <= header_.component_count &&
+           fits(archetype.columns, archetype.column_count * sizeof(ColumnRecord)) &&
+           fits(archetype.column_map, archetype.column_map_bytes);
+}
+
+Expected<SparseTable> WorldReader::sparse(const ComponentRecord& component) const noexcept {
+    if (component.kind != ComponentKind::sparse) return Status::out_of_range;
+    const auto table = load<SparseTable>(component.data);
+    if (!table) return table;
+    const std::uint64_t pages =
+        (std::uint64_t{header_.max_entities} + kSparsePageSlots - 1) / kSparsePageSlots;
+    const bool fits_all = is_sound(table->rows) && table->rows.column_count == 2 &&
+                          table->page_count == pages && is_aligned<std::uint32_t>(table->pages) &&
+                          fits(table->pages, pages * sizeof(std::uint32_t));
+    if (!fits_all) return Status::corrupt_data;
+    return table;
+}
+
+Expected<std::uint32_t> WorldReader::sparse_row(const SparseTable& table,
+                                                std::uint32_t slot_index) const noexcept {
+    const std::uint32_t page = slot_index / kSparsePageSlots;
+    if (page >= table.page_count) return Status::out_of_range;
+    const auto numbers = load<std::uint32_t>(table.pages + std::uint64_t{page} * sizeof(std::uint32_t));
+    if (!numbers || *numbers == 0) return numbers;
+    const auto row = load<std::uint32_t>(*numbers + std::uint64_t{slot_index % kSparsePageSlots} * 4);
+    if (row && *row > table.rows.row_count) return Status::corrupt_data;
+    return row;
 }
 
 Expected<ColumnRecord> WorldReader::column(const ArchetypeRecord& archetype,
@@ -243,15 +271,25 @@ Expected<EntitySlot> WorldReader::find(Entity entity) const noexcept {
 Status WorldReader::read_cell(Entity entity, ComponentId id, std::span<std::byte> out) const noexcept {
     const auto place = find(entity);
     if (!place) return place.status();
-    const auto home = archetype(place->archetype);
-    if (!home || place->row >= home->row_count) return Status::corrupt_data;
-    const auto number = column_of(*home, id);
+    const auto record = component(id);
+    if (!record) return record.status() == Status::out_of_range ? Status::not_found : record.status();
+    auto home = archetype(place->archetype);
+    auto number = home ? column_of(*home, id) : Expected<std::uint32_t>(Status::corrupt_data);
+    std::uint32_t row = place->row;
+    if (record->kind == ComponentKind::sparse) {
+        const auto table = sparse(*record);
+        if (!table) return table.status();
+        const auto own = sparse_row(*table, static_cast<std::uint32_t>(entity.index()));
+        if (!own) return own.status();
+        home = table->rows;
+        number = *own == 0 ? 0U : 2U;
+        row = *own - 1;
+    }
     if (!number) return number.status();
     if (*number == 0) return Status::not_found;
-    const auto shape = column(*home, *number - 1);
-    if (!shape) return shape.status();
-    if (shape->bytes != out.size()) return Status::bad_argument;
-    const auto offset = cell_offset(*home, place->row, *number - 1);
+    if (row >= home->row_count) return Status::corrupt_data;
+    if (record->bytes != out.size()) return Status::bad_argument;
+    const auto offset = cell_offset(*home, row, *number - 1);
     return offset ? read(*offset, out) : offset.status();
 }
 

@@ -10,6 +10,12 @@ Status WorldReader::check() const noexcept {
             if (const auto each = field(*record, number); !each) return each.status();
     }
     if (const Status status = check_archetypes(); status != Status::ok) return status;
+    for (std::uint32_t id = 0; id < header_.component_count; ++id) {
+        const auto record = component(id);
+        if (!record) return record.status();
+        if (record->kind != ComponentKind::sparse) continue;
+        if (const Status status = check_sparse(*record); status != Status::ok) return status;
+    }
     return check_slots();
 }
 
@@ -52,6 +58,24 @@ Status WorldReader::check_rows(const ArchetypeRecord& archetype, std::uint32_t n
         if (!entity) return entity.status();
         const auto own = find(*entity);
         if (!own || own->archetype != number || own->row != row) return Status::corrupt_data;
+    }
+    return Status::ok;
+}
+
+Status WorldReader::check_sparse(const ComponentRecord& component) const noexcept {
+    const auto table = sparse(component);
+    if (!table) return table.status();
+    for (std::uint32_t i = 0; i < table->rows.column_count; ++i) {
+        const auto shape = column(table->rows, i);
+        if (!shape) return shape.status();
+        for (std::uint32_t block = 0; block < table->rows.block_count; ++block)
+            if (const auto own = block_column(table->rows, block, i); !own) return own.status();
+    }
+    for (std::uint32_t row = 0; row < table->rows.row_count; ++row) {
+        const auto entity = entity_at(table->rows, row);
+        if (!entity) return entity.status();
+        const auto own = sparse_row(*table, static_cast<std::uint32_t>(entity->index()));
+        if (!find(*entity) || !own || *own != row + 1) return Status::corrupt_data;
     }
     return Status::ok;
 }

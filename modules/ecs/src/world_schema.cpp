@@ -111,7 +111,7 @@ Status SchemaPlan::take(std::size_t id) noexcept {
     fate.name = saved.name.view();
     for (const SchemaChange& change : options_.changes) {
         if (change.from != saved.name.view() || change.kind == SchemaChange::Kind::field_renamed) continue;
-        if (id == kEntityComponent || change.to.size() > saved.name.capacity()) continue;
+        if (id <= kPrefabComponent || change.to.size() > saved.name.capacity()) continue;
         changes_anything_ = true;
         fate.is_removed = change.kind == SchemaChange::Kind::component_removed;
         if (fate.is_removed) return Status::ok;

@@ -32,6 +32,39 @@ struct Alert {
     std::uint32_t level;
 };
 
+// In tables of their own.
+struct Burning {
+    std::uint32_t ticks;
+};
+struct Stunned {
+    std::uint32_t ticks;
+    float strength;
+};
+
+struct BurningGenome {
+    std::array<std::uint64_t, 8> genes;
+};
+
+}  // namespace ouro::testing_support
+
+template <>
+inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::Genome> = {
+    .heat = ouro::Heat::cold};
+template <>
+inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::Alert> = {.toggles =
+                                                                                                     true};
+template <>
+inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::Burning> = {.sparse =
+                                                                                                       true};
+template <>
+inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::Stunned> = {.sparse =
+                                                                                                       true};
+template <>
+inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::BurningGenome> = {
+    .sparse = true};
+
+namespace ouro::testing_support {
+
 // A ring and a world in it.
 class EcsRig {
 public:
@@ -79,10 +112,3 @@ protected:
 };
 
 }  // namespace ouro::testing_support
-
-template <>
-inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::Genome> = {
-    .heat = ouro::Heat::cold};
-template <>
-inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::Alert> = {.toggles =
-                                                                                                     true};

@@ -28,34 +28,33 @@ void PoolState::finish(Job& job) noexcept {
     if (before == Job::kAwaited) os::wake_all(state);
 }
 
-PostQueue::Place* PoolState::claim_place() noexcept {
+PostQueue::Place* PoolState::claim_place(PostQueue& queue) noexcept {
     // Whoever is about to empty the next place may have lost its core.
     constexpr unsigned kPoliteTries = 64;
-    PostQueue::Place* place = queue_.begin_put();
+    PostQueue::Place* place = queue.begin_put();
     for (unsigned tries = 0; place == nullptr && tries < kPoliteTries; ++tries) {
-        queue_.drop_gone();
-        if (queue_.is_full()) return nullptr;
+        queue.drop_gone();
+        if (queue.is_full()) return nullptr;
         if (tries != 0) os::yield_thread();
-        place = queue_.begin_put();
+        place = queue.begin_put();
     }
     return place;
 }
 
-Status PoolState::post(Job& job) noexcept {
-    std::uint32_t before = job.state_.load(std::memory_order_relaxed);
-    if ((before != Job::kNeverPosted && before != Job::kDone) ||
-        !job.state_.compare_exchange_strong(before, Job::kPosting, std::memory_order_acquire,
-                                            std::memory_order_relaxed))
-        return Status::busy;
+Status PoolState::post(Job& job, JobPriority priority) noexcept {
+    const std::uint32_t before = job.state_.load(std::memory_order_acquire);
+    if (before != Job::kNeverPosted && before != Job::kDone) return Status::busy;
+    // Nobody else changes a job that is not pending.
+    job.state_.store(Job::kPosting, std::memory_order_relaxed);
     job.pool_ = this;
     if (workers_.empty()) {
         job.place_ = nullptr;
         job.state_.store(Job::kPending, std::memory_order_release);
-        jobs_run_outside_.add_shared(1);
+        jobs_run_at_once_.add_shared(1);
         run_here(job);
         return Status::ok;
     }
-    PostQueue::Place* place = claim_place();
+    PostQueue::Place* place = claim_place(queues_.of(priority));
     if (place == nullptr) {
         job.state_.store(before, std::memory_order_release);
         return Status::capacity_exhausted;
@@ -63,7 +62,7 @@ Status PoolState::post(Job& job) noexcept {
     job.place_ = &place->job;
     job.state_.store(Job::kPending, std::memory_order_release);
     PostQueue::finish_put(*place, job);
-    parking_.tell(1);
+    if (parking_.has_idle()) parking_.tell(1);
     return Status::ok;
 }
 
@@ -71,7 +70,6 @@ void PoolState::wait_for(Job& job) noexcept {
     OURO_ASSERT(t_running != &job, "a job cannot wait for itself");
     std::uint32_t state = job.state_.load(std::memory_order_acquire);
     if (state == Job::kPending && job.place_ != nullptr && PostQueue::take_out(*job.place_, job)) {
-        job.pool_->jobs_run_outside_.add_shared(1);
         run_here(job);
         return;
     }
@@ -91,10 +89,10 @@ void PoolState::wait_for(Job& job) noexcept {
 
 }  // namespace detail
 
-Expected<void> post(JobPool& pool, Job& job) noexcept {
+Expected<void> post(JobPool& pool, Job& job, JobPriority priority) noexcept {
     detail::PoolState* state = detail::PoolState::of(pool);
     OURO_ASSERT(state != nullptr, "a pool that was moved from takes no jobs");
-    return state->post(job);
+    return state->post(job, priority);
 }
 
 void wait(Job& job) noexcept {

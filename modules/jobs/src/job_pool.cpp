@@ -54,7 +54,7 @@ void JobPool::shut_down() noexcept {
     if (state_->is_of_this_process()) {
         OURO_ASSERT(state_->current_participant() == 0, "a worker cannot end its own pool");
         state_->stop_workers();
-        OURO_ASSERT(!state_->has_loops(), "a pool goes when no loop is running on it");
+        OURO_ASSERT(!state_->is_sharing_out(), "a pool goes when no loop is running on it");
     } else {
         state_->forget_workers();
     }

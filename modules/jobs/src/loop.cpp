@@ -2,7 +2,6 @@
 
 #include <ouro/base/align.hpp>
 #include <ouro/jobs/parallel_for.hpp>
-#include <ouro/os/futex.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -15,8 +14,9 @@ constexpr std::size_t kMostChunks = std::numeric_limits<std::int32_t>::max();
 
 }  // namespace
 
-void Loop::open(const LoopOrder& order) noexcept {
+void Loop::open(const LoopOrder& order, GraphRun* graph) noexcept {
     order_ = order;
+    graph_.store(graph, std::memory_order_relaxed);
     // Whole multiples, so that ranges begin where the caller expects them.
     order_.grain *= units_of(units_of(order.count, order.grain), kMostChunks);
     const std::size_t chunks = units_of(order_.count, order_.grain);
@@ -25,7 +25,7 @@ void Loop::open(const LoopOrder& order) noexcept {
         const IndexRange share = even_range(chunks, shares_.size(), i);
         shares_[i].set({static_cast<std::uint32_t>(share.begin), static_cast<std::uint32_t>(share.end)});
     }
-    gate_.store(kOpen, std::memory_order_release);
+    gate_.open();
 }
 
 void Loop::call(Chunks chunks, unsigned participant) const noexcept {
@@ -61,39 +61,8 @@ bool Loop::steal(unsigned participant) noexcept {
     return false;
 }
 
-bool Loop::has_chunks() const noexcept {
-    return std::ranges::any_of(shares_, [](const ChunkRange& share) { return !share.peek().is_empty(); });
-}
-
-bool Loop::try_join() noexcept {
-    std::uint32_t gate = gate_.load(std::memory_order_relaxed);
-    while ((gate & kOpen) != 0) {
-        if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed))
-            return true;
-    }
-    return false;
-}
-
-void Loop::leave() noexcept {
-    const std::uint32_t before = gate_.fetch_sub(1, std::memory_order_release);
-    // By now the owner may be gone and the place may serve another loop: its owner only looks once more.
-    if (before == (kOwnerSleeps | 1)) os::wake_all(gate_);
-}
-
-void Loop::close_and_wait() noexcept {
-    const std::uint32_t before = gate_.fetch_and(~kOpen, std::memory_order_acquire);
-    if (before == kOpen) return;
-    const auto is_empty = [this]() noexcept { return gate_.load(std::memory_order_acquire) == 0; };
-    if (!patience_.spin_until(is_empty)) patience_.sleep([this]() noexcept { sleep_until_empty(); });
-}
-
-void Loop::sleep_until_empty() noexcept {
-    std::uint32_t gate = gate_.fetch_or(kOwnerSleeps, std::memory_order_acquire) | kOwnerSleeps;
-    while ((gate & kInside) != 0) {
-        os::wait_on(gate_, gate);
-        gate = gate_.load(std::memory_order_acquire);
-    }
-    gate_.store(0, std::memory_order_relaxed);
+bool Loop::are_shares_empty() const noexcept {
+    return std::ranges::all_of(shares_, [](const ChunkRange& share) { return share.peek().is_empty(); });
 }
 
 void Loop::count(const LoopWork& work) noexcept {
@@ -103,7 +72,7 @@ void Loop::count(const LoopWork& work) noexcept {
 }
 
 bool Loop::is_at_rest() const noexcept {
-    return gate_.load(std::memory_order_acquire) == 0 && !has_chunks();
+    return gate_.is_at_rest() && are_shares_empty();
 }
 
 }  // namespace ouro::detail

@@ -2,6 +2,7 @@
 
 #include "chunk_range.hpp"
 #include "counter.hpp"
+#include "gate.hpp"
 #include "patience.hpp"
 
 #include <ouro/jobs/detail/loop_order.hpp>
@@ -11,6 +12,8 @@
 #include <span>
 
 namespace ouro::detail {
+
+class GraphRun;
 
 // What a participant has done in a loop.
 struct LoopWork {
@@ -26,18 +29,20 @@ public:
     Loop(std::span<ChunkRange> shares, unsigned spin_pauses) noexcept
         : shares_(shares), patience_(spin_pauses) {}
 
-    // By the owner alone, in this order.
-    void open(const LoopOrder& order) noexcept;
+    // By the owner alone, in this order. The graph is the one whose task began the loop, or null.
+    void open(const LoopOrder& order, GraphRun* graph) noexcept;
     // Does chunks until nobody has any left to take. By the owner, or between join and leave.
     [[nodiscard]] LoopWork work(unsigned participant) noexcept;
-    void close_and_wait() noexcept;
+    void close_and_wait() noexcept { gate_.close_and_wait(patience_); }
     void count(const LoopWork& work) noexcept;
 
     // A guess from outside, true or false for a moment.
-    [[nodiscard]] bool has_chunks() const noexcept;
+    [[nodiscard]] bool has_chunks() const noexcept { return gate_.is_open() && !are_shares_empty(); }
     // False when the loop is closed.
-    [[nodiscard]] bool try_join() noexcept;
-    void leave() noexcept;
+    [[nodiscard]] bool try_join() noexcept { return gate_.try_join(); }
+    void leave() noexcept { gate_.leave(); }
+    // A guess from outside; right between join and leave.
+    [[nodiscard]] GraphRun* graph() const noexcept { return graph_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] std::uint64_t loops() const noexcept { return loops_.value(); }
     [[nodiscard]] LoopWork work_of_owners() const noexcept { return {calls_.value(), steals_.value()}; }
@@ -45,16 +50,12 @@ public:
     [[nodiscard]] bool is_at_rest() const noexcept;
 
 private:
-    // The gate: whether the loop is open, whether the owner sleeps, and how many workers are inside.
-    static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
-    static constexpr std::uint32_t kOwnerSleeps = std::uint32_t{1} << 30;
-    static constexpr std::uint32_t kInside = kOwnerSleeps - 1;
-
     void call(Chunks chunks, unsigned participant) const noexcept;
     [[nodiscard]] bool steal(unsigned participant) noexcept;
-    void sleep_until_empty() noexcept;
+    [[nodiscard]] bool are_shares_empty() const noexcept;
 
-    std::atomic<std::uint32_t> gate_{0};
+    Gate gate_;
+    std::atomic<GraphRun*> graph_{nullptr};
     // Written by the owner while nobody is inside.
     LoopOrder order_;
     std::uint32_t chunk_count_ = 0;

@@ -24,7 +24,7 @@ bool Parking::sleep(unsigned worker, std::uint64_t seen) noexcept {
     Bed& bed = beds_[worker];
     bed.word.store(kAsleep, std::memory_order_relaxed);
     sleepers_.fetch_or(bit, std::memory_order_seq_cst);
-    if (news_.load(std::memory_order_seq_cst) != seen) {
+    if (has_news_since(seen)) {
         const bool was_mine = (sleepers_.fetch_and(~bit, std::memory_order_seq_cst) & bit) != 0;
         if (was_mine) return false;
         // Somebody is about to wake this worker: the word must not be left behind for it.

@@ -1,9 +1,12 @@
 #include "pool_state.hpp"
 
+#include "thread_place.hpp"
+
 #include <ouro/base/align.hpp>
 #include <ouro/base/bits.hpp>
 #include <ouro/os/process_memory.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 
@@ -26,17 +29,20 @@ PoolLayout PoolState::layout_for(unsigned workers, std::size_t posted_jobs) noex
     layout.workers = align_up(sizeof(PoolState), alignof(Worker));
     layout.loops = layout.workers + workers * sizeof(Worker);
     layout.shares = layout.loops + kMaxLoops * sizeof(Loop);
-    layout.places = layout.shares + kMaxLoops * (workers + 1) * sizeof(ChunkRange);
-    layout.bytes = layout.places + posted_jobs * sizeof(PostQueue::Place);
+    layout.graphs = layout.shares + kMaxLoops * (workers + 1) * sizeof(ChunkRange);
+    layout.rings = layout.graphs + kMaxGraphs * sizeof(GraphRun);
+    layout.places = layout.rings + kMaxGraphs * (workers + 1) * sizeof(ReadyRing);
+    layout.bytes = layout.places + JobQueues::places_for(posted_jobs) * sizeof(PostQueue::Place);
     return layout;
 }
 
 PoolState::PoolState(MemoryBlock block, const PoolLayout& layout, const JobPoolOptions& options) noexcept
     : workers_(array_at<Worker>(block, layout.workers, options.workers)),
       loops_(array_at<Loop>(block, layout.loops, kMaxLoops)),
-      queue_([&] {
-          const auto places =
-              array_at<PostQueue::Place>(block, layout.places, std::bit_ceil(options.max_posted_jobs));
+      graphs_(array_at<GraphRun>(block, layout.graphs, kMaxGraphs)),
+      queues_([&] {
+          const auto places = array_at<PostQueue::Place>(
+              block, layout.places, JobQueues::places_for(std::bit_ceil(options.max_posted_jobs)));
           std::uninitialized_default_construct(places.begin(), places.end());
           return places;
       }()),
@@ -47,6 +53,11 @@ PoolState::PoolState(MemoryBlock block, const PoolLayout& layout, const JobPoolO
     std::uninitialized_default_construct(shares.begin(), shares.end());
     for (std::size_t i = 0; i < loops_.size(); ++i)
         std::construct_at(&loops_[i], shares.subspan(i * participants, participants), spin_pauses_);
+    const auto rings = array_at<ReadyRing>(block, layout.rings, kMaxGraphs * participants);
+    std::uninitialized_default_construct(rings.begin(), rings.end());
+    for (std::size_t i = 0; i < graphs_.size(); ++i) {
+        std::construct_at(&graphs_[i], parking_, rings.subspan(i * participants, participants), spin_pauses_);
+    }
     for (std::size_t i = 0; i < workers_.size(); ++i) {
         Worker& worker = *std::construct_at(&workers_[i]);
         worker.pool = this;
@@ -55,45 +66,30 @@ PoolState::PoolState(MemoryBlock block, const PoolLayout& layout, const JobPoolO
     }
 }
 
-Loop* PoolState::claim_loop() noexcept {
-    std::uint32_t used = used_loops_.load(std::memory_order_relaxed);
-    for (;;) {
-        const std::uint32_t free = ~used & low_mask<std::uint32_t>(kMaxLoops);
-        if (free == 0) return nullptr;
-        const auto index = static_cast<unsigned>(std::countr_zero(free));
-        if (used_loops_.compare_exchange_weak(used, used | std::uint32_t{1} << index,
-                                              std::memory_order_acquire, std::memory_order_relaxed))
-            return &loops_[index];
-    }
-}
-
-void PoolState::release_loop(const Loop& loop) noexcept {
-    const auto index = static_cast<unsigned>(&loop - loops_.data());
-    used_loops_.fetch_and(~(std::uint32_t{1} << index), std::memory_order_release);
-}
-
 void PoolState::run_loop(const LoopOrder& order) noexcept {
     const unsigned participant = current_participant();
-    Loop* loop = claim_loop();
-    if (loop == nullptr) {
+    const unsigned place = used_loops_.claim();
+    if (place == PlaceSet::kNone) {
         crowded_out_loops_.add_shared(1);
         order.call(order.body, 0, order.count, participant);
         return;
     }
-    loop->open(order);
+    Loop& loop = loops_[place];
+    GraphRun* graph = current_graph();
+    loop.open(order, graph);
     const bool has_two_chunks = order.count - order.grain <= order.grain;
     parking_.tell(has_two_chunks ? 1 : kWakesEach);
-    const LoopWork work = loop->work(participant);
-    loop->close_and_wait();
-    loop->count(work);
-    release_loop(*loop);
+    if (graph != nullptr) graph->wake_owner();
+    const LoopWork work = loop.work(participant);
+    loop.close_and_wait();
+    loop.count(work);
+    used_loops_.release(place);
 }
 
 bool PoolState::has_more_work() const noexcept {
-    if (!queue_.is_empty()) return true;
+    if (!queues_.is_empty() || has_graph_tasks()) return true;
     bool found = false;
-    for_each_bit(used_loops_.load(std::memory_order_relaxed),
-                 [&](unsigned index) { found = found || loops_[index].has_chunks(); });
+    for_each_bit(used_loops_.used(), [&](unsigned index) { found = found || loops_[index].has_chunks(); });
     return found;
 }
 
@@ -108,32 +104,41 @@ JobPoolStats PoolState::stats() const noexcept {
         stats.body_calls += loop.work_of_owners().calls;
         stats.steals += loop.work_of_owners().steals;
     }
+    for (const GraphRun& graph : graphs_) {
+        stats.shared_graphs += graph.runs();
+        stats.graph_tasks += graph.work_of_owners().tasks;
+        stats.steals += graph.work_of_owners().steals;
+    }
     for (const Worker& worker : workers_) {
+        stats.graph_tasks += worker.tasks.value();
         stats.body_calls += worker.calls.value();
         stats.steals += worker.steals.value();
-        stats.finished_jobs += worker.jobs.value();
         stats.searches += worker.searches.value();
         stats.sleeps += worker.sleeps.value();
     }
+    stats.body_calls += calls_outside_.value();
+    stats.steals += steals_outside_.value();
     stats.crowded_out_loops = crowded_out_loops_.value();
-    const std::uint64_t outside = jobs_run_outside_.value();
-    stats.posted_jobs = workers_.empty() ? outside : queue_.put_count();
-    stats.finished_jobs += outside;
+    stats.crowded_out_graphs = crowded_out_graphs_.value();
+    // Counted from what is left, so that nobody who takes a job has to count.
+    const std::uint64_t waiting = queues_.count_waiting();
+    stats.posted_jobs = jobs_run_at_once_.value() + queues_.put_count();
+    stats.finished_jobs = stats.posted_jobs - std::min(waiting, stats.posted_jobs);
     stats.wakes = parking_.wake_count();
     stats.sleeping_workers = parking_.sleeper_count();
     return stats;
 }
 
 Status PoolState::check() const noexcept {
-    if (used_loops_.load(std::memory_order_acquire) != 0) return Status::corrupt_data;
-    for (const Loop& loop : loops_) {
-        if (!loop.is_at_rest()) return Status::corrupt_data;
-    }
+    if (is_sharing_out()) return Status::corrupt_data;
+    const auto is_at_rest = [](const auto& shared) { return shared.is_at_rest(); };
+    if (!std::ranges::all_of(loops_, is_at_rest) || !std::ranges::all_of(graphs_, is_at_rest))
+        return Status::corrupt_data;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
         if (workers_[i].pool != this || workers_[i].participant != i + 1) return Status::corrupt_data;
     }
     const JobPoolStats numbers = stats();
-    const bool is_sound = parking_.is_sound(static_cast<unsigned>(workers_.size())) && queue_.is_sound() &&
+    const bool is_sound = parking_.is_sound(static_cast<unsigned>(workers_.size())) && queues_.is_sound() &&
                           numbers.finished_jobs <= numbers.posted_jobs;
     return is_sound ? Status::ok : Status::corrupt_data;
 }

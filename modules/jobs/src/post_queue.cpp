@@ -18,7 +18,10 @@ PostQueue::Place* PostQueue::begin_put() noexcept {
         Place& place = at(position);
         const std::uint64_t turn = place.turn.load(std::memory_order_acquire);
         if (turn == position) {
-            if (put_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed)) return &place;
+            // In one order with the count of the idle, see Parking.
+            if (put_.compare_exchange_weak(position, position + 1, std::memory_order_seq_cst,
+                                           std::memory_order_relaxed))
+                return &place;
         } else if (turn < position) {
             // Still full, or just being emptied, from the round before.
             return nullptr;
@@ -58,23 +61,39 @@ bool PostQueue::take_out(std::atomic<Job*>& place, Job& job) noexcept {
                                          std::memory_order_relaxed);
 }
 
+std::uint64_t PostQueue::count_gone(std::uint64_t position) const noexcept {
+    std::uint64_t count = 0;
+    // A job that is gone from a full place does not come back before the place is free.
+    while (count < places_.size() &&
+           at(position + count).turn.load(std::memory_order_acquire) == position + count + 1 &&
+           at(position + count).job.load(std::memory_order_relaxed) == nullptr)
+        ++count;
+    return count;
+}
+
 void PostQueue::drop_gone() noexcept {
     std::uint64_t position = taken_.load(std::memory_order_relaxed);
-    for (;;) {
-        Place& place = at(position);
-        // A job that is gone from a full place does not come back before the place is free.
-        if (place.turn.load(std::memory_order_acquire) != position + 1 ||
-            place.job.load(std::memory_order_relaxed) != nullptr)
-            return;
-        if (!taken_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed)) continue;
-        place.turn.store(position + places_.size(), std::memory_order_release);
-        ++position;
+    std::uint64_t count = count_gone(position);
+    while (count != 0) {
+        if (taken_.compare_exchange_weak(position, position + count, std::memory_order_relaxed)) {
+            for (const std::uint64_t end = position + count; position != end; ++position)
+                at(position).turn.store(position + places_.size(), std::memory_order_release);
+        }
+        count = count_gone(position);
     }
 }
 
+std::uint64_t PostQueue::count_waiting() const noexcept {
+    std::uint64_t count = 0;
+    const std::uint64_t end = put_.load(std::memory_order_acquire);
+    for (std::uint64_t position = taken_.load(std::memory_order_acquire); position < end; ++position)
+        count += at(position).job.load(std::memory_order_acquire) != nullptr ? 1U : 0U;
+    return count;
+}
+
 bool PostQueue::is_empty() const noexcept {
-    const std::uint64_t position = taken_.load(std::memory_order_relaxed);
-    return at(position).turn.load(std::memory_order_relaxed) <= position;
+    const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+    return put_.load(std::memory_order_seq_cst) <= taken;
 }
 
 bool PostQueue::is_free_or_being_emptied(std::uint64_t next_position) const noexcept {

@@ -39,9 +39,12 @@ public:
     // Frees the places at the front whose jobs were taken out.
     void drop_gone() noexcept;
 
-    // A guess, true or false for a moment.
+    // A guess, true or false for a moment. A place that was reserved counts, although nobody can take its job
+    // before it is filled.
     [[nodiscard]] bool is_empty() const noexcept;
     [[nodiscard]] std::uint64_t put_count() const noexcept { return put_.load(std::memory_order_relaxed); }
+    // How many jobs are in it; a guess while somebody puts or takes any.
+    [[nodiscard]] std::uint64_t count_waiting() const noexcept;
     // The same. One that is not full may have no free place all the same, while somebody is about to empty
     // it.
     [[nodiscard]] bool is_full() const noexcept {
@@ -52,6 +55,8 @@ public:
     [[nodiscard]] bool is_sound() const noexcept;
 
 private:
+    // How many full places from there on have lost their jobs.
+    [[nodiscard]] std::uint64_t count_gone(std::uint64_t position) const noexcept;
     [[nodiscard]] bool is_free_or_being_emptied(std::uint64_t next_position) const noexcept;
     [[nodiscard]] Place& at(std::uint64_t position) const noexcept {
         return places_[static_cast<std::size_t>(position) & (places_.size() - 1)];

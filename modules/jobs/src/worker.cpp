@@ -1,4 +1,5 @@
 #include "pool_state.hpp"
+#include "thread_place.hpp"
 
 #include <ouro/base/bits.hpp>
 #include <ouro/os/process_memory.hpp>
@@ -11,13 +12,6 @@
 // The life of a pool's threads.
 namespace ouro::detail {
 namespace {
-
-struct Place {
-    const PoolState* pool = nullptr;
-    unsigned participant = 0;
-};
-
-[[gnu::tls_model("initial-exec")]] constinit thread_local Place t_place;
 
 // As much as systems show.
 using ThreadName = std::array<char, 16>;
@@ -73,7 +67,7 @@ void PoolState::forget_workers() noexcept {
 
 void PoolState::run_worker(void* worker) noexcept {
     auto& self = *static_cast<Worker*>(worker);
-    t_place = {self.pool, self.participant};
+    t_place = {.pool = self.pool, .participant = self.participant};
     self.pool->serve(self);
     t_place = {};
 }
@@ -85,23 +79,41 @@ void PoolState::serve(Worker& worker) noexcept {
         // Before the search as well: what was posted until then is run.
         const bool is_stopping = is_stopping_.load();
         worker.searches.add(1);
-        if (join_a_loop(worker) || run_a_job(worker)) continue;
+        if (find_work(worker)) continue;
         if (is_stopping) return;
-        if (worker.patience.spin_until([&] { return parking_.news() != seen; })) continue;
+        rest(worker, seen);
+    }
+}
+
+void PoolState::rest(Worker& worker, std::uint64_t seen) noexcept {
+    // Whoever is about to fill a place may have lost its core.
+    constexpr unsigned kPoliteSearches = 64;
+    parking_.begin_idle();
+    // Tasks and jobs bring no news while nobody is idle.
+    if (has_graph_tasks() || !queues_.is_empty()) {
+        if (++worker.vain_searches % kPoliteSearches == 0) os::yield_thread();
+    } else if (!worker.patience.spin_until([&] { return parking_.news() != seen; })) {
+        worker.vain_searches = 0;
         worker.patience.sleep([&] {
             if (parking_.sleep(worker.participant - 1, seen)) worker.sleeps.add(1);
         });
     }
+    parking_.end_idle();
+}
+
+bool PoolState::find_work(Worker& worker) noexcept {
+    if (queues_.has_high() && run_a_job(worker)) return true;
+    return join_a_loop(worker) || join_a_graph(worker) || run_a_job(worker);
 }
 
 bool PoolState::join_a_loop(Worker& worker) noexcept {
     bool has_worked = false;
-    for_each_bit(used_loops_.load(std::memory_order_acquire), [&](unsigned index) {
+    for_each_bit(used_loops_.used(), [&](unsigned index) {
         Loop& loop = loops_[index];
         // Not joining in vain keeps the owner from having to wait for that.
         if (!loop.has_chunks() || !loop.try_join()) return;
         pass_on();
-        const LoopWork work = loop.work(worker.participant);
+        const LoopWork work = work_in(loop, this, worker.participant);
         worker.calls.add(work.calls);
         worker.steals.add(work.steals);
         loop.leave();
@@ -110,8 +122,26 @@ bool PoolState::join_a_loop(Worker& worker) noexcept {
     return has_worked;
 }
 
+bool PoolState::join_a_graph(Worker& worker) noexcept {
+    bool has_worked = false;
+    for_each_bit(used_graphs_.used(), [&](unsigned index) {
+        GraphRun& graph = graphs_[index];
+        if (!graph.has_tasks() || !graph.try_join()) return;
+        pass_on();
+        {
+            const GraphScope scope(this, &graph);
+            const GraphWork work = graph.work(worker.participant);
+            worker.tasks.add(work.tasks);
+            worker.steals.add(work.steals);
+            has_worked = has_worked || work.tasks != 0;
+        }
+        graph.leave();
+    });
+    return has_worked;
+}
+
 bool PoolState::run_a_job(Worker& worker) noexcept {
-    Job* job = queue_.take();
+    Job* job = queues_.take(worker.jobs.value());
     if (job == nullptr) return false;
     pass_on();
     worker.jobs.add(1);

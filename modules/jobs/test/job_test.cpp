@@ -9,18 +9,7 @@ namespace ouro {
 namespace {
 
 using jobs_test::make_pool;
-using jobs_test::Milestone;
-
-// Keeps a worker until it is let go.
-struct Plug {
-    Milestone begun;
-    Milestone may_end;
-
-    void operator()() noexcept {
-        begun.reach(1);
-        may_end.wait_for(1);
-    }
-};
+using jobs_test::Plug;
 
 struct CountedJob final : Job {
     explicit CountedJob(std::atomic<unsigned>& total) noexcept : Job(&run), counter(total) {}

@@ -59,6 +59,17 @@ private:
     std::atomic<std::uint32_t> word_{0};
 };
 
+// Keeps a worker until it is let go.
+struct Plug {
+    Milestone begun;
+    Milestone may_end;
+
+    void operator()() noexcept {
+        begun.reach(1);
+        may_end.wait_for(1);
+    }
+};
+
 // Long enough for a thread that does not sleep to be noticed.
 inline void rest() {
     constexpr std::uint64_t kRestNs = 20'000'000;

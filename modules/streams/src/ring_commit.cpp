@@ -183,7 +183,7 @@ void RingCore::publish(std::span<const std::uint32_t> pages, std::span<const std
     touched_pages_.fetch_add(fresh_pages, std::memory_order_relaxed);
     log_.hashes(tick) = {.portable = before.portable + hashes.portable,
                          .process_bound = before.process_bound + hashes.process_bound};
-    newest_.store(tick, std::memory_order_seq_cst);
+    timeline_.advance(tick);
 }
 
 }  // namespace ouro::detail

@@ -149,7 +149,7 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
 }
 
 Status RingCore::status_of(Tick tick) const noexcept {
-    if (tick > newest_.load(std::memory_order_seq_cst)) return Status::out_of_range;
+    if (tick > newest()) return Status::out_of_range;
     if (tick < oldest_.load(std::memory_order_seq_cst)) return Status::tick_gone;
     const bool is_thinned =
         thins() && tick < whole_from_.load(std::memory_order_seq_cst) && tick % thin_every_ != 0;
@@ -173,7 +173,7 @@ Expected<std::uint64_t> RingCore::hash(Tick tick, SegmentKind kind) const noexce
 // tick may be gone, or there again with more pages than were reserved.
 Expected<TickView> RingCore::view(Tick tick) noexcept {
     for (;;) {
-        const std::uint32_t timeline = timeline_.load(std::memory_order_seq_cst);
+        const std::uint32_t turn = timeline_.turn();
         if (const Status status = status_of(tick); status != Status::ok) return status;
         const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
         const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
@@ -182,7 +182,7 @@ Expected<TickView> RingCore::view(Tick tick) noexcept {
         const bool has_room = set_aside(*cell, pages);
         Status status = status_of(tick);
         if (status == Status::ok && !has_room) status = Status::budget_exceeded;
-        const bool is_sure = timeline_.load(std::memory_order_seq_cst) == timeline;
+        const bool is_sure = timeline_.turn() == turn;
         if (is_sure && status == Status::ok) {
             leases_.settle(*cell);
             return TickView(*this, tick, *cell);
@@ -213,8 +213,7 @@ Expected<TickView> RingCore::view(KeptFuture future, Tick tick) noexcept {
 bool RingCore::set_aside(std::uint32_t cell, std::uint32_t pages) noexcept {
     if (!packs_) return true;
     const LeaseTable::Lease lease = leases_.lease(cell);
-    const std::uint32_t packed_before =
-        fine_ ? newest_.load(std::memory_order_seq_cst) + 1 : packed_before_.load(std::memory_order_seq_cst);
+    const std::uint32_t packed_before = packed_before_.load(std::memory_order_seq_cst);
     const bool has_packed =
         lease.future != 0 ? futures_.has_packed(lease.future) : std::uint64_t{lease.tick} + 1 < packed_before;
     return !has_packed || leases_.set_aside(cell, pages);

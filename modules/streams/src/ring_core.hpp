@@ -9,6 +9,7 @@
 #include "read_gate.hpp"
 #include "slot_store.hpp"
 #include "tick_log.hpp"
+#include "timeline.hpp"
 #include "unpacked_pages.hpp"
 #include "version_index.hpp"
 #include "write_finder.hpp"
@@ -65,7 +66,7 @@ public:
 
     [[nodiscard]] const LiveImage& image() const noexcept { return image_; }
     [[nodiscard]] DirtyMap marks() const noexcept { return marks_; }
-    [[nodiscard]] std::uint32_t newest() const noexcept { return newest_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint32_t newest() const noexcept { return timeline_.newest(); }
     [[nodiscard]] std::uint32_t oldest() const noexcept { return oldest_.load(std::memory_order_acquire); }
 
     Expected<Tick> commit() noexcept;
@@ -284,9 +285,7 @@ private:
     // How many pages have a version.
     std::atomic<std::uint32_t> touched_pages_ = 0;
     std::atomic<std::uint32_t> oldest_ = 0;
-    std::atomic<std::uint32_t> newest_ = 0;
-    // Counts how often going back began.
-    std::atomic<std::uint32_t> timeline_ = 0;
+    Timeline timeline_;
     PackedStore packed_;
     // While it goes back: where a version of each changed page is now.
     std::span<std::uint32_t> unwound_;

@@ -56,6 +56,9 @@ void RingCore::commit_fine(std::span<const std::uint32_t> pages) noexcept {
         hashes.process_bound += more.process_bound;
     }
     publish(pages, line_slots_.first(pages.size()), hashes);
+    // What this tick replaced may be lines. Less again only when what is gone back to is whole: not as soon
+    // as it is the newest.
+    packed_before_.store(newest() + 1, std::memory_order_seq_cst);
     open_gate();
 }
 

@@ -44,16 +44,14 @@ std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
 Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcept {
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
-    // From here on nobody begins to read what is left behind.
-    timeline_.fetch_add(1, std::memory_order_seq_cst);
-    newest_.store(tick, std::memory_order_seq_cst);
+    timeline_.go_back(tick);
     const bool is_read = leases_.is_any_held() && leases_.newest_or(tick) > tick;
     std::uint8_t future = 0;
     if (keeps || is_read) {
         drop_futures();
         future = futures_.begin(tick, last, touched_pages_.load(std::memory_order_relaxed), keeps);
         if (future == 0) {
-            newest_.store(last, std::memory_order_seq_cst);
+            timeline_.advance(last);
             return Status::capacity_exhausted;
         }
         if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);

@@ -102,13 +102,14 @@ bool RingCore::is_pinned(std::uint32_t page, Version version) const noexcept {
     });
 }
 
-// They belong to the future from now on. Without one nobody reads them.
+// They belong to the future from now on, or nobody reads them: there is none, or the index had no version
+// for them any more, and who has a lease on it is about to find that the tick is gone.
 void RingCore::drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept {
     std::uint32_t kept = 0;
     for (const Pin& pin : pins_.first(pin_count_)) {
         if (pin.from <= tick)
             pins_[kept++] = pin;
-        else if (future == 0)
+        else if (future == 0 || futures_.find(future, pin.page, pin.from) != pin.slot)
             slots_.give(pin.slot);
     }
     pin_count_ = kept;

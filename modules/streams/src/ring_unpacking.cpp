@@ -99,6 +99,7 @@ void RingCore::unpack_newest(std::span<const std::uint32_t> pages) noexcept {
         const std::uint32_t slot = slots_.take(1)[0];
         const std::byte* bytes = image_.alias().data + (std::size_t{page} << kStatePageShift);
         store_page(slots_.page(slot), bytes);
+        finish_stores();
         if (hashes_) {
             // With the masks of its time, which may be others than those of now.
             const PackedRecord record = PackedStore::record(slots_, word);
@@ -108,7 +109,6 @@ void RingCore::unpack_newest(std::span<const std::uint32_t> pages) noexcept {
         index_.move_newest(page, slot);
         packed_.release(slots_, word);
     }
-    finish_stores();
 }
 
 }  // namespace ouro::detail

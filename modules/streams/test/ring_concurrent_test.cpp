@@ -46,22 +46,37 @@ public:
             fill(world.data + std::size_t{1 + random.below(kPages - 1)} * kStatePageBytes, serial_);
     }
 
-    // True when each page of the view is of one piece, and the first belongs to its tick.
-    [[nodiscard]] bool is_whole(const TickView& view) {
+    // Each page of the view must be of one piece, and the first belong to its tick.
+    void look_at(const TickView& view) {
         const auto begin = static_cast<std::uint32_t>(kSegmentAlignment / kStatePageBytes);
         for (std::uint32_t page = begin; page < begin + kPages; ++page) {
             const std::byte* bytes = view.page(page);
-            std::uint64_t first = 0;
-            std::memcpy(&first, bytes, sizeof(first));
-            if (page == begin && first != view.tick()) return false;
+            const std::uint64_t first = number_at(bytes);
+            if (page == begin && first != view.tick())
+                return note("tick " + std::to_string(view.tick()) + " has the first page of " +
+                            std::to_string(first));
             for (std::size_t at = stride_; at < kStatePageBytes; at += stride_)
-                if (std::memcmp(bytes, bytes + at, sizeof(first)) != 0) return false;
+                if (number_at(bytes + at) != first)
+                    return note("tick " + std::to_string(view.tick()) + ", page " +
+                                std::to_string(page - begin) + ": " + std::to_string(first) + ", and " +
+                                std::to_string(number_at(bytes + at)) + " at " + std::to_string(at));
         }
         pages_read.fetch_add(kPages, std::memory_order_relaxed);
-        return true;
     }
 
+    // What was wrong, for whoever reads the test's output; the first time only.
+    void note(const std::string& what) {
+        if (faults.fetch_add(1) == 0) first_fault_ = what;
+    }
+    // When the readers have ended.
+    [[nodiscard]] const std::string& first_fault() const { return first_fault_; }
+
 private:
+    [[nodiscard]] static std::uint64_t number_at(const std::byte* bytes) {
+        std::uint64_t number = 0;
+        std::memcpy(&number, bytes, sizeof(number));
+        return number;
+    }
     void fill(std::byte* page, std::uint64_t number) {
         for (std::size_t at = 0; at < kStatePageBytes; at += stride_) {
             std::memcpy(page + at, &number, sizeof(number));
@@ -71,6 +86,7 @@ private:
 
     std::size_t stride_;
     StateRing ring_;
+    std::string first_fault_;
     std::uint64_t serial_ = std::uint64_t{1} << 40;
 };
 
@@ -92,12 +108,13 @@ struct Reader {
                 const bool is_expected =
                     view.status() == Status::tick_gone || view.status() == Status::out_of_range ||
                     view.status() == Status::tick_thinned || view.status() == Status::budget_exceeded;
-                if (!is_expected) self.scene->faults.fetch_add(1);
+                if (!is_expected)
+                    self.scene->note("a view fails: " + std::string(status_name(view.status())));
                 continue;
             }
             // The same again, as long as it is held.
             for (std::uint32_t times = 1 + random.below(4); times != 0; --times) {
-                if (!self.scene->is_whole(*view)) self.scene->faults.fetch_add(1);
+                self.scene->look_at(*view);
                 os::yield_thread();
             }
         }
@@ -146,7 +163,7 @@ void run_readers(std::uint64_t seed, bool rolls_back, const StateRingOptions& op
     for (os::Thread& thread : threads)
         thread.join();
     EXPECT_EQ(status, Status::ok);
-    EXPECT_EQ(scene.faults, 0U);
+    EXPECT_EQ(scene.faults, 0U) << scene.first_fault();
     EXPECT_TRUE(most_packed != 0 || !options.segments[0].fine);
     ASSERT_TRUE(scene.ring().commit());
     EXPECT_EQ(scene.ring().check(), Status::ok);

@@ -1,6 +1,7 @@
 // The parts of a ring that readers share with the thread that commits, each by itself: far more often at the
 // same place than a whole ring would bring them there.
 #include "lease_table.hpp"
+#include "timeline.hpp"
 #include "version_index.hpp"
 
 #include <ouro/base/align.hpp>
@@ -127,6 +128,123 @@ TEST(RingParts, WhatIsTooMuchForOneKeepsNobodyElseOut) {
     thread->join();
     EXPECT_EQ(refused, 0U);
     EXPECT_EQ(table.pages_reserved(), 1U);
+}
+
+// Calls before it is changed: what another thread may do just then.
+struct SteppedWord {
+    void (*before_change)(void* argument) = nullptr;
+    void* argument = nullptr;
+    std::uint32_t value = 0;
+
+    [[nodiscard]] std::uint32_t load(std::memory_order) const { return value; }
+    void store(std::uint32_t changed, std::memory_order) {
+        if (before_change != nullptr) before_change(argument);
+        value = changed;
+    }
+    void fetch_add(std::uint32_t more, std::memory_order order) { store(value + more, order); }
+};
+
+// A tick that is gone back behind and is there again, and somebody who takes a view of it meanwhile, as
+// RingCore::view does: so many steps before each step of the other.
+class TurnScene {
+public:
+    static constexpr std::uint32_t kReaderSteps = 6;
+    static constexpr std::uint32_t kPauses = 6;
+    using Schedule = std::array<std::uint32_t, kPauses>;
+
+    explicit TurnScene(const Schedule& schedule) : schedule_(schedule) {
+        leases_.set_quota(1);
+        leases_.set_unpacked_quota(1);
+        timeline_.advance(kTick);
+        const auto pause = [](void* scene) { static_cast<TurnScene*>(scene)->let_reader_step(); };
+        timeline_.visit_words([&](SteppedWord& word) {
+            word.before_change = pause;
+            word.argument = this;
+        });
+    }
+
+    // As RingCore::go_back does for whoever reads what is left behind, if it is ready for that.
+    void go_back_and_on() {
+        timeline_.go_back(kTick - 1);
+        let_reader_step();
+        if (leases_.newest_or(0) == kTick) is_served_ = leases_.is_set_aside(kCell);
+        let_reader_step();
+        leases_.move_behind(kTick - 1, 1);
+        timeline_.advance(kTick);
+        let_reader_step();
+    }
+    [[nodiscard]] bool is_sure() const { return is_sure_; }
+    // It reads the tick that is there now, or what was kept for it of the one that was.
+    [[nodiscard]] bool is_right() const { return leases_.lease(kCell).future == 0 || is_served_; }
+
+private:
+    static constexpr std::uint32_t kTick = 5;
+    static constexpr std::uint32_t kCell = 0;
+
+    void let_reader_step() {
+        for (std::uint32_t count = schedule_[pauses_++]; count != 0; --count)
+            step();
+    }
+    void step() {
+        switch (steps_++) {
+            case 0:
+                turn_ = timeline_.turn();
+                break;
+            case 1:
+                is_there_ = timeline_.newest() >= kTick;
+                break;
+            case 2:
+                is_there_ = is_there_ && leases_.take(kTick, 0, 1).has_value();
+                break;
+            case 3:
+                is_there_ = is_there_ && leases_.set_aside(kCell, 1);
+                break;
+            case 4:
+                is_there_ = is_there_ && timeline_.newest() >= kTick;
+                break;
+            default:
+                is_sure_ = is_there_ && timeline_.turn() == turn_;
+                break;
+        }
+    }
+
+    Schedule schedule_;
+    BasicTimeline<SteppedWord> timeline_;
+    LeaseTable leases_;
+    std::uint32_t pauses_ = 0;
+    std::uint32_t steps_ = 0;
+    std::uint32_t turn_ = 0;
+    bool is_there_ = false;
+    bool is_sure_ = false;
+    bool is_served_ = false;
+};
+
+// Calls with each way to spread the steps over the pauses.
+template <class Visit>
+void visit_schedules(TurnScene::Schedule& schedule, std::size_t at, std::uint32_t left, Visit&& visit) {
+    if (at + 1 == schedule.size()) {
+        schedule[at] = left;
+        visit(schedule);
+        return;
+    }
+    for (std::uint32_t count = 0; count <= left; ++count) {
+        schedule[at] = count;
+        visit_schedules(schedule, at + 1, left - count, visit);
+    }
+}
+
+TEST(RingParts, WhoIsSureOfATickIsNotLeftBehindWithIt) {
+    TurnScene::Schedule schedule{};
+    std::uint32_t sure = 0;
+    std::uint32_t unsure = 0;
+    visit_schedules(schedule, 0, TurnScene::kReaderSteps, [&](const TurnScene::Schedule& each) {
+        TurnScene scene(each);
+        scene.go_back_and_on();
+        ++(scene.is_sure() ? sure : unsure);
+        EXPECT_TRUE(!scene.is_sure() || scene.is_right()) << ::testing::PrintToString(each);
+    });
+    EXPECT_NE(sure, 0U);
+    EXPECT_NE(unsure, 0U);
 }
 
 // One page that changes in every tick, and a reader of a tick that is not far back: its blocks are taken for

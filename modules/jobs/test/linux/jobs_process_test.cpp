@@ -4,7 +4,10 @@
 #include "mapping_table.hpp"
 
 #include <ouro/jobs/job.hpp>
+#include <ouro/jobs/job_arenas.hpp>
 #include <ouro/jobs/parallel_for.hpp>
+#include <ouro/jobs/task_graph.hpp>
+#include <ouro/memory/system_allocator.hpp>
 #include <ouro/os/fault_injection.hpp>
 
 #include <cerrno>
@@ -72,6 +75,59 @@ TEST(JobDeathTest, BrokenContractsAreNamed) {
         "a pool that was moved from takes no jobs");
 }
 
+TEST(TaskGraphDeathTest, BrokenContractsAreNamed) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SystemAllocator memory = *SystemAllocator::create({});
+    EXPECT_DEATH(
+        {
+            JobPool pool = make_pool(1);
+            TaskGraph graph(memory);
+            (void)graph.add([] {});
+            graph.run(pool);
+        },
+        "a graph is prepared before it is run");
+    EXPECT_DEATH(
+        {
+            JobPool pool = make_pool(1);
+            TaskGraph graph(memory);
+            (void)graph.add([&] { graph.run(pool); });
+            (void)graph.prepare();
+            graph.run(pool);
+        },
+        "a graph runs once at a time");
+    EXPECT_DEATH(
+        {
+            JobPool pool = make_pool(1);
+            TaskGraph graph(memory);
+            (void)graph.add([&] { (void)graph.add([] {}); });
+            (void)graph.prepare();
+            graph.run(pool);
+        },
+        "a graph that is running stays as it is");
+}
+
+TEST(JobArenasDeathTest, BrokenContractsAreNamed) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(
+        {
+            JobPool pool = make_pool(0);
+            auto arenas = std::make_optional(JobArenas::create(pool));
+            const ScratchScope scratch(**arenas);
+            arenas.reset();
+        },
+        "arenas go when nobody is in a scope on them");
+    EXPECT_DEATH(
+        {
+            JobPool pool = make_pool(0);
+            auto arenas = JobArenas::create(pool);
+            std::optional<ScratchScope> outer;
+            outer.emplace(*arenas);
+            const ScratchScope inner(*arenas);
+            outer.reset();
+        },
+        "scopes end in the opposite order");
+}
+
 TEST(JobPoolPinning, WorkersStayOnTheirCores) {
     JobPool pool = make_pool(3, {.pins_workers = true});
     std::atomic<unsigned> wrong{0};
@@ -136,6 +192,34 @@ TEST(JobPoolFaults, NoMemoryIsLeftWhenThereIsNotEnough) {
         EXPECT_TRUE(inject::has_fired()) << inject::name_of(call);
     }
     inject::clear();
+}
+
+TEST(JobArenasFaults, NoMemoryIsLeftWhenThereIsNotEnough) {
+    JobPool pool = make_pool(1);
+    {
+        const auto warm = JobArenas::create(pool);
+    }
+    const os::testing_support::NoMappingLeak no_leak;
+    for (std::uint64_t nth = 1; nth <= 6; ++nth) {
+        inject::fail_nth(OsCall::map_memory, nth, ENOMEM);
+        EXPECT_FALSE(JobArenas::create(pool)) << nth;
+        EXPECT_TRUE(inject::has_fired()) << nth;
+    }
+    inject::clear();
+}
+
+// After the first round everything is there that is needed.
+TEST(JobArenasFaults, ScopesAskNothingOfTheSystemAfterTheFirstRound) {
+    JobPool pool = make_pool(0);
+    auto arenas = JobArenas::create(pool);
+    ASSERT_TRUE(arenas);
+    for (int round = 0; round < 500; ++round) {
+        if (round == 1) inject::clear();
+        ScratchScope scratch(*arenas);
+        ASSERT_TRUE(scratch.allocate(std::size_t{1} << 20));
+    }
+    EXPECT_EQ(inject::uses(OsCall::map_memory), 0U);
+    EXPECT_EQ(inject::uses(OsCall::protect_memory), 0U);
 }
 
 TEST(JobPoolFaults, ASleepThatFailsOnlyLooksAgain) {

@@ -70,7 +70,7 @@ void consume_messages(void* argument) {
 TEST(SpscRingConcurrent, EveryMessageArrivesInOrder) {
     for (const std::size_t capacity : {1U, 3U, 64U}) {
         StrictResource heap;
-        const auto messages = static_cast<std::uint32_t>(5'000 * capacity);
+        const auto messages = static_cast<std::uint32_t>(1'000 * capacity);
         Lane lane{*SpscRing<Message>::create(heap, capacity), messages};
         auto consumer = ouro::os::Thread::start(consume_messages, &lane);
         ASSERT_TRUE(consumer);

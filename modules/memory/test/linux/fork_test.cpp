@@ -23,8 +23,8 @@ using ouro::SmallObjectAllocator;
 using ouro::Status;
 
 constexpr std::size_t kBytes = std::size_t{32} << 20;
-// A child that hangs is ended by the alarm.
-constexpr unsigned kChildSeconds = 60;
+// A child that hangs is ended by the alarm. Far more than any needs: a busy machine makes all of them slow.
+constexpr unsigned kChildSeconds = 200;
 
 // Runs the callable in a child and returns how that ended, as waitpid tells: zero is all well.
 template <class Callable>

@@ -51,8 +51,6 @@ TEST(LedgerFork, HooksOfOthersMayCharge) {
     ASSERT_TRUE(set_budget(g_opened, {.hard_bytes = 1 << 20}));
     ASSERT_EQ(test::charge(g_opened, 50'000), Status::ok);
     const int result = run_in_child([] {
-        // A lock that is waited for is never free.
-        ::alarm(20);
         int inner = -1;
         g_calls = 0;
         // A thread without a place of its own forks.
@@ -87,7 +85,6 @@ TEST(LedgerFork, TheAccountsOfAChildAddUp) {
     for (int children = 0; children < 80; ++children) {
         SCOPED_TRACE(children);
         EXPECT_EQ(run_in_child([&] {
-                      ::alarm(20);
                       if (check_ledger() != Status::ok) return 1;
                       const std::size_t rest = kBudget - use_of(tag).live_bytes;
                       if (use_of(tag).peak_bytes > kBudget) return 2;

@@ -69,11 +69,7 @@ TEST(LedgerFork, AChildOpensAccountsBesideOneWhoDid) {
     });
     int children = 0;
     do {
-        EXPECT_EQ(run_in_child([&] {
-                      ::alarm(20);
-                      return test::charge(fresh_tag(), 10) == Status::ok ? 0 : 1;
-                  }),
-                  0);
+        EXPECT_EQ(run_in_child([&] { return test::charge(fresh_tag(), 10) == Status::ok ? 0 : 1; }), 0);
         ++children;
     } while (!is_over.load() && children < 200);
     opener.join();

@@ -120,10 +120,8 @@ TEST(ForkHooks, AChildOfTheMomentWhenAnotherThreadAddsThemCanAddItsOwn) {
             });
             while (!is_started.load()) {
             }
-            const int inner = run_in_child([] {
-                ::alarm(20);
-                return os::add_fork_hooks(letters("xyz")) ? run_in_child([] { return 0; }) : 1;
-            });
+            const int inner = run_in_child(
+                [] { return os::add_fork_hooks(letters("xyz")) ? run_in_child([] { return 0; }) : 1; });
             adder.join();
             return inner;
         });

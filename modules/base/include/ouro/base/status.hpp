@@ -18,6 +18,7 @@ enum class Status : std::uint8_t {
     out_of_range = 5,
     bad_argument = 6,
     stale_handle = 7,
+    dependency_cycle = 8,
 
     // The request is right, but there is not enough of something.
     out_of_memory = 20,

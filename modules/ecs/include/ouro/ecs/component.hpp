@@ -18,6 +18,8 @@ inline constexpr ComponentId kNoComponent = UINT16_MAX;
 inline constexpr std::size_t kMaxComponents = 256;
 // Every entity has its own name as a component; see Query.
 inline constexpr ComponentId kEntityComponent = 0;
+// See prefabs.hpp.
+inline constexpr ComponentId kPrefabComponent = 1;
 
 // How often a component changes. Those of different heat never share a page, so that a tick that writes what
 // is hot copies nothing that is cold.
@@ -36,6 +38,19 @@ enum class ComponentKind : std::uint8_t {
     singleton,
 };
 
+// Who writes a sparse component, where that is not the program itself: see names.hpp and relations.hpp.
+enum class SparseRole : std::uint8_t {
+    // The program.
+    plain,
+    // The names of entities.
+    name,
+    // Whom an entity is related to.
+    link,
+    // Who is related to an entity; when it goes, they stay and are unlinked, or go too.
+    sources_stay,
+    sources_follow,
+};
+
 // What a program says of a component, by a specialization before its first use:
 //
 //     template <>
@@ -48,6 +63,8 @@ struct ComponentOptions {
     bool toggles = false;
     bool sparse = false;
     bool singleton = false;
+    // Of the library's own components.
+    SparseRole role = SparseRole::plain;
 };
 
 template <class T>
@@ -117,6 +134,12 @@ template <class T>
 [[nodiscard]] constexpr std::string_view component_name() noexcept {
     return kComponentOptions<T>.name.empty() ? type_name<T>() : kComponentOptions<T>.name;
 }
+
+template <class T>
+inline constexpr bool kIsSparse = kComponentKind<T> == ComponentKind::sparse;
+// Whether programs may write it as they like.
+template <class T>
+inline constexpr bool kIsPlain = kComponentOptions<T>.role == SparseRole::plain;
 
 template <class T>
 consteval bool require_component() {

@@ -24,6 +24,10 @@ struct EntitySlot {
 };
 static_assert(sizeof(EntitySlot) == 8);
 
+// Marks entities that are there to be copied: queries pass over them unless they ask With<Prefab>. See
+// prefabs.hpp.
+struct Prefab {};
+
 inline constexpr std::uint16_t kNoArchetype = UINT16_MAX;
 
 }  // namespace ouro

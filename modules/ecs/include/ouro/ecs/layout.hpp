@@ -14,7 +14,7 @@
 // another process. All places are 32-bit offsets from the start of the image; zero is none.
 //
 //     WorldHeader (root "ecs" of the segment's heap)
-//       ├─ components ──► ComponentRecord[256] ──► FieldRecord[]
+//       ├─ components ──► ComponentRecord[256] ──► FieldRecord[], SparseTable
 //       ├─ entities ────► EntitySlot[max_entities]
 //       └─ archetypes ──► ArchetypeRecord[max_archetypes]
 //                           ├─ columns ──► ColumnRecord[]          which component, how large
@@ -95,6 +95,33 @@ struct ArchetypeRecord {
 };
 static_assert(sizeof(ArchetypeRecord) == 192 && offsetof(ArchetypeRecord, blocks) == 72);
 
+// A sparse component: rows of its own, and which of them is an entity's.
+struct SparseTable {
+    // Two columns: the entity's name, and the component. No archetype: it has no number, and no map of
+    // columns.
+    ArchetypeRecord rows;
+    // For each kSparsePageSlots slots of entities, the place of as many numbers: of the entity's row plus
+    // one, or zero where it has none. Zero where nobody has.
+    std::uint32_t pages;
+    std::uint32_t page_count;
+    // The table of the next sparse component.
+    std::uint32_t next;
+    // Of a relation, the table of the other side.
+    std::uint32_t partner;
+    // Of the links of a relation: those whose target went while they have not followed yet, as slots plus
+    // one. Nobody, but within a destroy.
+    std::uint32_t doomed_first;
+    std::uint32_t doomed_last;
+    ComponentId component;
+    SparseRole role;
+    std::uint8_t unused;
+    std::uint32_t unused_too;
+};
+static_assert(sizeof(SparseTable) == 224 && offsetof(SparseTable, pages) == 192);
+
+// A page of the image.
+inline constexpr std::uint32_t kSparsePageSlots = 1024;
+
 struct FieldRecord {
     FixedString<47> name;
     std::uint32_t offset;
@@ -119,7 +146,9 @@ struct ComponentRecord {
     std::uint16_t toggles;
     // Of a singleton its value; of a sparse component its table.
     std::uint32_t data;
-    std::array<std::uint32_t, 5> unused;
+    // Of a singleton: the last one in which it was written.
+    std::uint32_t changed_tick;
+    std::array<std::uint32_t, 4> unused;
 };
 static_assert(sizeof(ComponentRecord) == 96 && offsetof(ComponentRecord, data) == 72);
 
@@ -155,9 +184,14 @@ struct WorldHeader {
     std::array<HeatArena, 3> arenas;
     // Of the names of all components, in their order.
     std::uint64_t registry_hash;
-    std::array<std::uint32_t, 8> unused;
+    // The table of the first sparse component.
+    std::uint32_t first_sparse;
+    // How many archetypes have kPrefabComponent.
+    std::uint32_t prefab_archetypes;
+    std::array<std::uint32_t, 6> unused;
 };
 static_assert(sizeof(WorldHeader) == 128 && SimKey<WorldHeader> && SimKey<ArchetypeRecord>);
 static_assert(SimKey<ComponentRecord> && SimKey<FieldRecord> && SimKey<BlockColumn> && SimKey<EntitySlot>);
+static_assert(SimKey<SparseTable>);
 
 }  // namespace ouro

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <ouro/ecs/commands.hpp>
+#include <ouro/ecs/detail/iteration_scope.hpp>
+#include <ouro/ecs/detail/joined_query.hpp>
 #include <ouro/ecs/detail/query_plan.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/query_terms.hpp>
 #include <ouro/ecs/world.hpp>
 #include <ouro/jobs/parallel_for.hpp>
@@ -11,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace ouro {
@@ -23,7 +28,8 @@ namespace ouro {
 // Terms: `T&` is written and counts as changed in every row that is visited; `const T&` is read; `Mut<T>`
 // counts as changed where it is written; `Optional<T&>`, `Optional<const T&>`; `Entity`; and the filters
 // With, Without, Changed and ChangedNow. Rows come in the order of the archetypes and of their rows, which is
-// part of the state.
+// part of the state. A query that requires sparse components walks the smallest of their tables instead, in
+// the order of its rows.
 //
 // A small value: make it where it is used. What it found is kept by the world, and found again by itself
 // after a rollback. While rows are visited, nothing may be spawned, destroyed, added or removed (assert in
@@ -31,29 +37,40 @@ namespace ouro {
 template <class... Terms>
 class Query {
     using Plan = detail::QueryPlan<Terms...>;
+    using Join = detail::JoinedQuery<Terms...>;
+    // A row that passed all filters.
+    struct Row {
+        detail::BlockPlace place;
+        detail::QueryMatch match;
+        std::uint32_t index;
+        typename Join::Rows sparse;
+    };
+    // What was found of the archetype that was asked about last.
+    struct Finder {
+        detail::QueryMatch match{.archetype = kNoArchetype};
+        bool is_wanted = false;
+    };
 
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
-    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {}
+    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {
+        detail::expect_query([] { return detail::access_of<Terms...>(); });
+    }
 
     // Calls fn with what the terms hand out, for each entity.
     template <class Fn>
     void each(Fn&& fn) const noexcept {
-        visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
-                         const detail::QueryMatch& match, std::uint32_t rows) {
-            const auto cells = Plan::cells(place, match);
-            const auto run = [&](std::uint32_t begin, std::uint32_t end) {
-                Plan::declare(place, match, begin, end, rows);
-                call(fn, cells, begin, end);
-            };
-            Plan::visit_runs(place, archetype, match, 0, rows, run);
-        });
+        if constexpr (Plan::kHasSparse)
+            each_joined(fn);
+        else
+            each_column(fn);
     }
 
     // Calls fn with spans of rows that lie side by side, one span for each term: std::span<T>, or a pointer
     // to the first where that is optional.
     template <class Fn>
     void chunks(Fn&& fn) const noexcept {
+        static_assert(!Plan::kHasSparse, "sparse components do not lie beside the others: use each");
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
                          const detail::QueryMatch& match, std::uint32_t rows) {
             const auto cells = Plan::cells(place, match);
@@ -67,17 +84,43 @@ public:
     // The same as each, shared out to the workers of a pool. Nothing may depend on which thread calls, nor on
     // the order.
     template <class Fn>
-    void parallel_each(JobPool& pool, Fn&& fn) const noexcept;
+    void parallel_each(JobPool& pool, Fn&& fn) const noexcept {
+        share_out(pool, [&](std::size_t begin, std::size_t end, unsigned) { visit_words(begin, end, fn); });
+    }
+    // The same for loops that record commands: fn gets a Commands before all else, that of its rows. They are
+    // applied in the order of the rows, between what the system recorded before and after the loop.
+    template <class Fn>
+    void parallel_each(JobPool& pool, Commands commands, Fn&& fn) const noexcept {
+        const detail::CommandSection section(commands.stream());
+        share_out(pool, [&](std::size_t begin, std::size_t end, unsigned participant) {
+            auto stream = section.part(static_cast<std::uint32_t>(begin * 64), participant);
+            Commands own(stream);
+            visit_words(begin, end,
+                        [&]<class... Args>(Args&&... args) { fn(own, std::forward<Args>(args)...); });
+        });
+    }
 
     // What fn gets for one entity; false, and no call, when it is none of the query's.
     template <class Fn>
-    bool visit(Entity entity, Fn&& fn) const noexcept;
+    bool visit(Entity entity, Fn&& fn) const noexcept {
+        const auto tables = Join::tables(*core_);
+        Finder finder;
+        return visit_row(entity, tables, finder, [&](const Row& row) {
+            Plan::declare(row.place, row.match, row.index, row.index + 1, UINT32_MAX);
+            call_row(fn, tables, row);
+        });
+    }
     [[nodiscard]] bool has(Entity entity) const noexcept {
-        return visit(entity, [](auto&&...) {});
+        Finder finder;
+        return visit_row(entity, Join::tables(*core_), finder, [](const Row&) {});
     }
 
     [[nodiscard]] std::uint32_t count() const noexcept {
         std::uint32_t total = 0;
+        if constexpr (Plan::kHasSparse) {
+            visit_joined([&](const auto&, const Row&) { ++total; });
+            return total;
+        }
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
                          const detail::QueryMatch& match, std::uint32_t rows) {
             Plan::visit_runs(place, archetype, match, 0, rows,
@@ -88,6 +131,12 @@ public:
     // The first entity; null when there is none.
     [[nodiscard]] Entity first() const noexcept {
         Entity found;
+        if constexpr (Plan::kHasSparse) {
+            visit_joined([&](const auto&, const Row& row) {
+                if (found.is_null()) found = core_->cell<Entity>(row.place.columns[0], row.index);
+            });
+            return found;
+        }
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
                          const detail::QueryMatch& match, std::uint32_t rows) {
             if (!found.is_null()) return;
@@ -100,8 +149,35 @@ public:
 
     // Brings the columns that may be written to this tick, so that threads can mark rows at once.
     void prepare() const noexcept {
+        if constexpr (Plan::kHasSparse) Join::prepare(*core_, Join::tables(*core_));
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
                          const detail::QueryMatch& match, std::uint32_t) { Plan::prepare(place, match); });
+    }
+
+    // Finds the archetypes, and makes room for marks wherever something may be written: threads then only
+    // read what belongs to all. capacity_exhausted.
+    [[nodiscard]] Status reserve_marks() const noexcept {
+        Status status = Status::ok;
+        visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
+                         const detail::QueryMatch& match, std::uint32_t) {
+            status = Plan::reserve(place, match);
+            return status == Status::ok;
+        });
+        return status;
+    }
+
+    // Calls fn with the names of all entities of the query's archetypes, from the last row of each to the
+    // first. It may destroy the one that it is called for, or others.
+    template <class Fn>
+    void each_name_backwards(Fn&& fn) const noexcept {
+        for (std::size_t i = 0; i < core_->matches_of(*cache_).size(); ++i) {
+            const ArchetypeRecord& archetype = core_->archetype(core_->matches_of(*cache_)[i].archetype);
+            for (std::uint32_t row = archetype.row_count; row-- != 0;) {
+                if (row >= archetype.row_count) continue;
+                const RowPlace place = place_of_row(row);
+                fn(core_->cell<Entity>(core_->block(archetype, place.block)[0], place.index));
+            }
+        }
     }
 
 private:
@@ -115,6 +191,97 @@ private:
             cells);
     }
 
+    template <class Fn, class Tables>
+    void call_row(Fn& fn, const Tables& tables, const Row& row) const noexcept {
+        Join::call(*core_, tables, row.sparse, fn, Plan::cells(row.place, row.match), row.index);
+    }
+
+    template <class Fn>
+    void each_column(Fn& fn) const noexcept {
+        visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
+                         const detail::QueryMatch& match, std::uint32_t rows) {
+            const auto cells = Plan::cells(place, match);
+            const auto run = [&](std::uint32_t begin, std::uint32_t end) {
+                Plan::declare(place, match, begin, end, rows);
+                call(fn, cells, begin, end);
+            };
+            Plan::visit_runs(place, archetype, match, 0, rows, run);
+        });
+    }
+
+    // --- queries with sparse terms
+    template <class Fn>
+    void each_joined(Fn& fn) const noexcept {
+        visit_joined([&](const auto& tables, const Row& row) {
+            Plan::declare(row.place, row.match, row.index, row.index + 1, UINT32_MAX);
+            call_row(fn, tables, row);
+        });
+    }
+    // Calls with the tables and each Row.
+    template <class Visit>
+    void visit_joined(Visit&& visit) const noexcept {
+        const auto tables = Join::tables(*core_);
+        if constexpr (Join::kIsWalked) {
+            const detail::IterationScope scope(*core_);
+            const detail::SparseSet walked(*core_, Join::smallest(tables));
+            walk(walked, tables, 0, walked.size(), visit);
+        } else {
+            visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
+                             const detail::QueryMatch& match, std::uint32_t rows) {
+                Plan::visit_runs(place, archetype, match, 0, rows,
+                                 [&](std::uint32_t begin, std::uint32_t end) {
+                                     join_run(place, match, tables, begin, end, visit);
+                                 });
+            });
+        }
+    }
+    template <class Tables, class Visit>
+    void join_run(const detail::BlockPlace& place, const detail::QueryMatch& match, const Tables& tables,
+                  std::uint32_t begin, std::uint32_t end, Visit& visit) const noexcept {
+        const Entity* const names = &core_->cell<Entity>(place.columns[0], 0);
+        Row row{place, match, 0, {}};
+        for (row.index = begin; row.index < end; ++row.index)
+            if (Join::find(*core_, tables, names[row.index], row.sparse)) visit(tables, row);
+    }
+    // Rows of a table, as far as their entities pass.
+    template <class Tables, class Visit>
+    void walk(const detail::SparseSet& walked, const Tables& tables, std::uint32_t begin, std::uint32_t end,
+              Visit& visit) const noexcept {
+        Finder finder;
+        const bool is_alone = Join::kIsSparseOnly && core_->header().prefab_archetypes == 0;
+        for (std::uint32_t at = begin; at < end; ++at) {
+            const RowPlace place = place_of_row(at);
+            const Entity entity = core_->cell<Entity>(walked.block(place.block)[0], place.index);
+            if (!is_alone) {
+                visit_row(entity, tables, finder, [&](const Row& row) { visit(tables, row); });
+                continue;
+            }
+            // Its own names serve as well as the archetype's.
+            Row row{{core_, walked.block(place.block), place.block}, {}, place.index, {}};
+            if (Join::find(*core_, tables, entity, row.sparse)) visit(tables, row);
+        }
+    }
+    // The row of one entity, if it passes. Nothing is declared.
+    template <class Tables, class Visit>
+    bool visit_row(Entity entity, const Tables& tables, Finder& finder, Visit&& visit) const noexcept;
+    [[nodiscard]] bool find_archetype(std::uint32_t number, Finder& finder) const noexcept;
+
+    // Whole words of change bits, so that no two threads share one. Of all blocks, one behind the other:
+    // which part of them a thread gets is the same whatever they are.
+    [[nodiscard]] static std::size_t words_of(std::uint32_t rows) noexcept {
+        return (std::size_t{rows} + 63) / 64;
+    }
+    template <class Body>
+    void share_out(JobPool& pool, Body&& body) const noexcept;
+    [[nodiscard]] std::size_t declare_words() const noexcept;
+    template <class Fn>
+    void visit_words(std::size_t begin, std::size_t end, Fn&& fn) const noexcept;
+    template <class Visit>
+    void visit_block_words(std::size_t begin, std::size_t end, Visit&& visit) const noexcept;
+    template <class Fn>
+    void visit_joined_words(std::size_t begin, std::size_t end, Fn& fn) const noexcept;
+
+    // Up to the first for which visit returns false, where it returns anything.
     template <class Visit>
     void visit_blocks(Visit&& visit) const noexcept {
         const detail::IterationScope scope(*core_);
@@ -123,8 +290,13 @@ private:
             std::uint32_t left = archetype.row_count;
             for (std::uint32_t number = 0; left != 0; ++number) {
                 const std::uint32_t rows = std::min(left, rows_of_block(number));
-                visit(detail::BlockPlace{core_, core_->block(archetype, number), number}, archetype, match,
-                      rows);
+                const detail::BlockPlace place{core_, core_->block(archetype, number), number};
+                using Result = decltype(visit(place, archetype, match, rows));
+                if constexpr (std::is_same_v<Result, bool>) {
+                    if (!visit(place, archetype, match, rows)) return;
+                } else {
+                    visit(place, archetype, match, rows);
+                }
                 left -= rows;
             }
         }
@@ -135,51 +307,40 @@ private:
 };
 
 template <class... Terms>
-template <class Fn>
-bool Query<Terms...>::visit(Entity entity, Fn&& fn) const noexcept {
+bool Query<Terms...>::find_archetype(std::uint32_t number, Finder& finder) const noexcept {
+    const ArchetypeRecord& archetype = core_->archetype(number);
+    const detail::QueryShape& shape = cache_->shape;
+    finder.match.archetype = number;
+    finder.is_wanted = archetype.mask.has_all(shape.required) && !archetype.mask.has_any(shape.excluded);
+    if (!finder.is_wanted) return false;
+    for (std::uint32_t term = 0; term < shape.term_count; ++term)
+        finder.match.columns[term] =
+            static_cast<std::uint8_t>(core_->column_of(archetype, shape.terms[term]));
+    return true;
+}
+
+template <class... Terms>
+template <class Tables, class Visit>
+bool Query<Terms...>::visit_row(Entity entity, const Tables& tables, Finder& finder,
+                                Visit&& visit) const noexcept {
     if (!core_->is_alive(entity)) return false;
     const EntitySlot slot = core_->slot_of(entity);
+    if (slot.archetype == finder.match.archetype ? !finder.is_wanted
+                                                 : !find_archetype(slot.archetype, finder))
+        return false;
     const ArchetypeRecord& archetype = core_->archetype(slot.archetype);
-    const detail::QueryShape& shape = cache_->shape;
-    if (!archetype.mask.has_all(shape.required) || archetype.mask.has_any(shape.excluded)) return false;
-    detail::QueryMatch match{.archetype = slot.archetype};
-    for (std::uint32_t term = 0; term < shape.term_count; ++term)
-        match.columns[term] = static_cast<std::uint8_t>(core_->column_of(archetype, shape.terms[term]));
-    const RowPlace row = place_of_row(slot.row);
-    const detail::BlockPlace place{core_, core_->block(archetype, row.block), row.block};
+    const RowPlace at = place_of_row(slot.row);
+    Row row{{core_, core_->block(archetype, at.block), at.block}, finder.match, at.index, {}};
+    if (!Join::find(*core_, tables, entity, row.sparse)) return false;
     bool is_there = false;
-    Plan::visit_runs(place, archetype, match, row.index, row.index + 1,
-                     [&](std::uint32_t begin, std::uint32_t end) {
+    Plan::visit_runs(row.place, archetype, row.match, at.index, at.index + 1,
+                     [&](std::uint32_t, std::uint32_t) {
                          is_there = true;
-                         Plan::declare(place, match, begin, end, UINT32_MAX);
-                         call(fn, Plan::cells(place, match), begin, end);
+                         visit(row);
                      });
     return is_there;
 }
 
-template <class... Terms>
-template <class Fn>
-void Query<Terms...>::parallel_each(JobPool& pool, Fn&& fn) const noexcept {
-    constexpr std::size_t kGrain = 8;
-    prepare();
-    visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
-                     const detail::QueryMatch& match, std::uint32_t rows) {
-        const auto cells = Plan::cells(place, match);
-        const auto run = [&](std::uint32_t begin, std::uint32_t end) {
-            Plan::declare_cells(place, match, begin, end);
-            call(fn, cells, begin, end);
-        };
-        if constexpr (!Plan::kFiltersRows) Plan::declare(place, match, 0, rows, rows);
-        // Whole words of change bits, so that no two threads share one.
-        parallel_for(pool, (rows + 63) / 64, kGrain, [&](std::size_t begin, std::size_t end) {
-            const auto first = static_cast<std::uint32_t>(begin * 64);
-            const auto last = std::min(rows, static_cast<std::uint32_t>(end * 64));
-            if constexpr (Plan::kFiltersRows)
-                Plan::visit_runs(place, archetype, match, first, last, run);
-            else
-                call(fn, cells, first, last);
-        });
-    });
-}
-
 }  // namespace ouro
+
+#include <ouro/ecs/detail/query_sharing.hpp>

@@ -57,7 +57,16 @@ private:
 
 namespace detail {
 
-enum class TermRole : std::uint8_t { reads, writes, may_write, filters, excludes, changed, changed_now };
+enum class TermRole : std::uint8_t {
+    reads,
+    writes,
+    may_write,
+    filters,
+    excludes,
+    changed,
+    changed_now,
+    joins
+};
 
 // A block of an archetype that is being visited.
 struct BlockPlace {
@@ -74,6 +83,8 @@ struct TermBase {
     static constexpr bool kHandsOut =
         kRole == TermRole::reads || kRole == TermRole::writes || kRole == TermRole::may_write;
     static constexpr bool kToggles = kRequired && !kIsTag<T> && kComponentOptions<T>.toggles;
+    static_assert(kIsPlain<T> || (kRole != TermRole::writes && kRole != TermRole::may_write),
+                  "names and relations are written by their own functions: use const T&");
 };
 
 template <class Term>
@@ -144,6 +155,13 @@ template <class T>
 struct TermTraits<Changed<T>> : TermBase<T, TermRole::changed, true> {};
 template <class T>
 struct TermTraits<ChangedNow<T>> : TermBase<T, TermRole::changed_now, true> {};
+
+// Those are no part of an archetype: they are joined to its rows, see joined_query.hpp.
+template <class Term>
+inline constexpr bool kIsSparseTerm = kIsSparse<typename TermTraits<Term>::Component>;
+// What a term does to columns.
+template <class Term>
+inline constexpr TermRole kColumnRole = kIsSparseTerm<Term> ? TermRole::joins : TermTraits<Term>::kRole;
 
 }  // namespace detail
 }  // namespace ouro

@@ -66,6 +66,10 @@ class ReaderQuery {
                     Traits<Terms>::kRole == detail::TermRole::excludes) &&
                    ...),
                   "only const T&, Optional<const T&>, Entity, With<T> and Without<T> are read out of bytes");
+    static_assert(((std::is_same_v<typename Traits<Terms>::Component, Entity> ||
+                    kComponentKind<typename Traits<Terms>::Component> <= ComponentKind::tag) &&
+                   ...),
+                  "sparse components and singletons are read by WorldReader::read_cell and component");
     static constexpr std::uint32_t kRows = 64;
     static constexpr std::size_t kTerms = sizeof...(Terms);
     using Indices = std::index_sequence_for<Terms...>;

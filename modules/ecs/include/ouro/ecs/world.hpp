@@ -2,6 +2,9 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/ecs/component.hpp>
+#include <ouro/ecs/detail/resource_cell.hpp>
+#include <ouro/ecs/detail/sparse_set.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/entity.hpp>
 #include <ouro/os/reservation.hpp>
@@ -72,9 +75,15 @@ public:
     template <class... Ts>
     Expected<Entity> spawn(const Ts&... values) noexcept {
         Status status = Status::ok;
+        expect_free({});
         const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
         if (plan == nullptr) [[unlikely]]
             return status;
+        if constexpr ((kIsSparse<Ts> || ...)) {
+            status = core_->has_free_slot() ? Status::ok : Status::capacity_exhausted;
+            (reserve_sparse<Ts>(core_->next_slot(), status), ...);
+            if (status != Status::ok) return status;
+        }
         const auto entity = core_->spawn_into(plan->archetype);
         if (!entity) [[unlikely]]
             return entity;
@@ -83,6 +92,7 @@ public:
             core_->block(core_->archetype(plan->archetype), place.block);
         [[maybe_unused]] std::size_t at = 0;
         (write_cell(columns, plan->columns[at++], place.index, values), ...);
+        if constexpr ((kIsSparse<Ts> || ...)) (write_sparse(*entity, values), ...);
         return entity;
     }
 
@@ -99,6 +109,7 @@ public:
     [[nodiscard]] bool is_alive(Entity entity) const noexcept { return core_->is_alive(entity); }
     // stale_handle.
     Status destroy(Entity entity) noexcept {
+        expect_free(entity);
         if (!is_alive(entity)) return Status::stale_handle;
         core_->destroy(entity);
         return Status::ok;
@@ -110,26 +121,43 @@ public:
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
+        detail::expect_access<T>(false);
         const ComponentId id = core_->id_of<T>();
         if (!core_->is_alive(entity)) return nullptr;
-        return reinterpret_cast<const T*>(core_->find_cell(entity, id, sizeof(T)));
+        if constexpr (kIsSparse<T>) {
+            const std::uint32_t row = find_sparse(entity, id);
+            return row == 0 ? nullptr : &detail::SparseSet(*core_, id).cell<T>(row - 1);
+        } else {
+            return reinterpret_cast<const T*>(core_->find_cell(entity, id, sizeof(T)));
+        }
     }
     // The same for writing: counts as changed, and is declared.
     template <class T>
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
-        RowPlace place{};
+        static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+        detail::expect_access<T>(true);
         if (!core_->is_alive(entity)) return nullptr;
-        BlockColumn* const column = core_->find_column(entity, core_->id_of<T>(), place);
-        if (column == nullptr) return nullptr;
-        core_->declare_cell(*column, place.block, place.index, sizeof(T));
-        return &core_->cell<T>(*column, place.index);
+        const ComponentId id = core_->id_of<T>();
+        if constexpr (kIsSparse<T>) {
+            const std::uint32_t row = find_sparse(entity, id);
+            return row == 0 ? nullptr : &detail::SparseSet(*core_, id).edit<T>(row - 1);
+        } else {
+            RowPlace place{};
+            BlockColumn* const column = core_->find_column(entity, id, place);
+            if (column == nullptr) return nullptr;
+            core_->declare_cell(*column, place.block, place.index, sizeof(T));
+            return &core_->cell<T>(*column, place.index);
+        }
     }
     template <class T>
     [[nodiscard]] bool has(Entity entity) const noexcept {
         const ComponentId id = core_->id_of<T>();
-        return id != kNoComponent && is_alive(entity) &&
-               core_->archetypes()[core_->slot_of(entity).archetype].mask.has(id);
+        if constexpr (kIsSparse<T>)
+            return is_alive(entity) && find_sparse(entity, id) != 0;
+        else
+            return id != kNoComponent && is_alive(entity) &&
+                   core_->archetypes()[core_->slot_of(entity).archetype].mask.has(id);
     }
 
     // Gives an entity a component, or another value. Fails with stale_handle, and as spawn does.
@@ -152,12 +180,31 @@ public:
     template <class T>
     [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
 
+    // A value of which there is one for the world, such as its time: zero at first. Its type needs no
+    // options; one with `.singleton` can be registered by component<T>() too. Null when there is no room at
+    // its first use, or when another component has its name or its type.
+    template <class T>
+    [[nodiscard]] const T* resource() noexcept {
+        detail::expect_resource<T>(false);
+        return detail::resource_cell<T>(*core_);
+    }
+    // The same for writing: declared, and its tick of change is this one.
+    template <class T>
+    [[nodiscard]] T* edit_resource() noexcept {
+        detail::expect_resource<T>(true);
+        T* const value = detail::resource_cell<T>(*core_);
+        if (value != nullptr) detail::declare_resource(*core_, *value);
+        return value;
+    }
+
     // Ends the tick, as StateRing::commit does, whose failures leave the tick as it is.
     Expected<Tick> commit() noexcept;
 
     // The world as it was at a tick; see past_world.hpp. Fails as StateRing::view does, and with not_found
     // before the world was made.
     [[nodiscard]] Expected<PastWorld> at(Tick tick) const noexcept;
+    // The same for a tick of a future that was left behind and kept.
+    [[nodiscard]] Expected<PastWorld> at(KeptFuture future, Tick tick) const noexcept;
 
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
     // The name of its own.
@@ -176,6 +223,7 @@ private:
         : outside_(std::move(outside)), core_(core) {}
     [[nodiscard]] static Expected<World> make(StateRing& ring, const ImageHeap& heap,
                                               const WorldOptions* options) noexcept;
+    [[nodiscard]] Expected<PastWorld> seen_in(Expected<TickView> view) const noexcept;
 
     template <class... Ts>
     [[nodiscard]] const detail::SpawnPlan* plan_for(Status& status) noexcept;
@@ -184,9 +232,46 @@ private:
     template <class T>
     void write_cell(const BlockColumn* columns, unsigned column, std::uint32_t index,
                     const T& value) noexcept {
-        if constexpr (!kIsTag<T>) core_->cell<T>(columns[column - 1], index) = value;
+        if constexpr (!kIsTag<T> && !kIsSparse<T>) core_->cell<T>(columns[column - 1], index) = value;
+    }
+    // The entity's row plus one, or zero. Requires: alive.
+    [[nodiscard]] std::uint32_t find_sparse(Entity entity, ComponentId id) const noexcept {
+        if (id >= core_->header().component_count) return 0;
+        return detail::SparseSet(*core_, id).find(detail::slot_index(entity));
+    }
+    template <class T>
+    void reserve_sparse(std::uint32_t slot, Status& status) noexcept {
+        if constexpr (kIsSparse<T>)
+            if (status == Status::ok) status = detail::SparseSet(*core_, core_->id_of<T>()).reserve(slot);
+    }
+    // Requires: there is room.
+    template <class T>
+    void write_sparse(Entity entity, const T& value) noexcept {
+        if constexpr (kIsSparse<T>) {
+            detail::SparseSet set(*core_, core_->id_of<T>());
+            const auto row = set.add(entity);
+            OURO_ASSERT(row.has_value(), "there is room for what was reserved");
+            set.cell<T>(*row) = value;
+        }
+    }
+    template <class T>
+    Expected<void> add_sparse(Entity entity, ComponentId id, const T& value) noexcept {
+        detail::SparseSet set(*core_, id);
+        if (const std::uint32_t row = set.find(detail::slot_index(entity)); row != 0) {
+            set.edit<T>(row - 1) = value;
+            return {};
+        }
+        const auto row = set.add(entity);
+        if (!row) return row.status();
+        set.cell<T>(*row) = value;
+        return {};
     }
     Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
+    // In checked builds: nobody visits rows, and the running system may change what there is.
+    void expect_free(Entity entity) const noexcept {
+        core_->expect_no_iteration(entity);
+        detail::expect_structure(entity);
+    }
 
     os::Reservation outside_;
     detail::WorldCore* core_ = nullptr;
@@ -220,7 +305,9 @@ const detail::SpawnPlan* World::plan_for(Status& status) noexcept {
 template <class... Ts, class Fill>
 Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
     Status status = Status::ok;
+    expect_free({});
     const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
+    static_assert((!kIsSparse<Ts> && ...), "spawn many with columns and tags; add what is sparse");
     if (plan == nullptr) return status;
     const detail::SpawnPlan kept = *plan;
     if (const auto room = core_->reserve(kept.archetype, count); !room) return room;
@@ -250,9 +337,12 @@ Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
 
 template <class T>
 Expected<void> World::add(Entity entity, const T& value) noexcept {
+    static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+    expect_free(entity);
     const auto id = component<T>();
     if (!id) return id.status();
     if (!is_alive(entity)) return Status::stale_handle;
+    if constexpr (kIsSparse<T>) return add_sparse(entity, *id, value);
     const EntitySlot slot = core_->slot_of(entity);
     if (!core_->archetype(slot.archetype).mask.has(*id)) {
         const auto target = core_->neighbour(slot.archetype, *id, true);
@@ -273,8 +363,15 @@ Expected<void> World::add(Entity entity, const T& value) noexcept {
 
 template <class T>
 Expected<void> World::remove(Entity entity) noexcept {
+    static_assert(kIsPlain<T>, "names and relations are written by their own functions");
+    expect_free(entity);
     const ComponentId id = core_->id_of<T>();
     if (!is_alive(entity)) return Status::stale_handle;
+    if constexpr (kIsSparse<T>) {
+        if (find_sparse(entity, id) == 0) return Status::not_found;
+        detail::SparseSet(*core_, id).remove<T>(detail::slot_index(entity));
+        return {};
+    }
     const EntitySlot slot = core_->slot_of(entity);
     if (id == kNoComponent || !core_->archetype(slot.archetype).mask.has(id)) return Status::not_found;
     const auto target = core_->neighbour(slot.archetype, id, false);

@@ -82,7 +82,8 @@ Expected<ImageInfo> write_world(const PastWorld& past, ImageSink sink,
 //
 // Fails as SavedImage::read and WorldReader::open do, with wrong_layout (see the problem; also when the
 // segment is not where it was or of another size, or the world has room for fewer archetypes),
-// capacity_exhausted (no room for what was converted), and as commit() and rollback() do. Then the world is
+// capacity_exhausted (no room for what was converted), not_supported (a removed component is one of the
+// library's own), and as commit() and rollback() do. Then the world is
 // as it was. As for commit(), nobody writes meanwhile. Queries are made anew behind it, as always.
 Expected<Tick> load_world(World& world, const char* path, const WorldLoadOptions& options = {}) noexcept;
 Expected<Tick> read_world(World& world, ImageSource source, const WorldLoadOptions& options = {}) noexcept;

@@ -62,14 +62,22 @@ public:
     [[nodiscard]] Expected<Entity> entity_at(const ArchetypeRecord& archetype,
                                              std::uint32_t row) const noexcept;
 
+    // --- sparse components
+    // Requires: of this kind, else out_of_range. Its rows are an archetype to all functions that take one,
+    // with the component as the second column.
+    [[nodiscard]] Expected<SparseTable> sparse(const ComponentRecord& component) const noexcept;
+    // The row of the entity in a slot plus one; zero: it has none.
+    [[nodiscard]] Expected<std::uint32_t> sparse_row(const SparseTable& table,
+                                                     std::uint32_t slot_index) const noexcept;
+
     // --- entities
     [[nodiscard]] Expected<EntitySlot> slot(std::uint32_t index) const noexcept;
     // The entity that has the slot now; null when it is free.
     [[nodiscard]] Expected<Entity> entity_in(std::uint32_t index) const noexcept;
     // stale_handle.
     [[nodiscard]] Expected<EntitySlot> find(Entity entity) const noexcept;
-    // Copies a component of an entity. Fails with stale_handle, not_found (it has no such column) and
-    // bad_argument (it is of another size).
+    // Copies a component of an entity. Fails with stale_handle, not_found (it has none, or that has no value)
+    // and bad_argument (it is of another size).
     [[nodiscard]] Status read_cell(Entity entity, ComponentId id, std::span<std::byte> out) const noexcept;
     // Calls with the indices of free slots, in the order in which they will be used; corrupt_data when the
     // list never ends.
@@ -113,6 +121,8 @@ private:
     [[nodiscard]] Status take_header(std::uint64_t heap) noexcept;
     [[nodiscard]] bool has_sound_header() const noexcept;
     [[nodiscard]] bool is_sound(const ComponentRecord& component) const noexcept;
+    [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
+    [[nodiscard]] Status check_sparse(const ComponentRecord& component) const noexcept;
     [[nodiscard]] Status check_archetypes() const noexcept;
     [[nodiscard]] Status check_rows(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
     [[nodiscard]] Status check_slots() const noexcept;

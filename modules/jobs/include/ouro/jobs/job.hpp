@@ -3,6 +3,7 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/jobs/job_pool.hpp>
+#include <ouro/jobs/job_priority.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -12,8 +13,8 @@
 namespace ouro {
 
 // Work that can wait, such as packing old data: it runs on a worker when no loop has anything to do, the
-// oldest first. The object belongs to the caller and can be posted again when it is done; while it is pending
-// it must stay where it is. Derive from it, or use JobWith.
+// oldest of a priority first. The object belongs to the caller and can be posted again when it is done; while
+// it is pending it must stay where it is. Derive from it, or use JobWith.
 //
 //     JobWith pack([&] { history.pack(tick); });
 //     if (!post(pool, pack)) ...
@@ -57,10 +58,14 @@ private:
     std::atomic<Job*>* place_ = nullptr;
 };
 
-// Lets a worker run the job some time from now. On a pool without workers it has run when this returns. Fails
-// with busy (the job is pending; it may not post itself) or capacity_exhausted (too many jobs wait, or a
-// thread lost its core for long while it was taking the oldest one), and the job is then as it was.
-Expected<void> post(JobPool& pool, Job& job) noexcept;
+// Lets a worker run the job some time from now: a high one before all else that has not begun, the others
+// when no loop and no graph has anything for the worker, normal ones before low ones. So that none waits for
+// ever, of eight jobs that a worker takes one is a normal one if any waits, and of 64 one is a low one. On a
+// pool without workers it has run when this returns. Requires: no other thread posts the same job at the same
+// time. Fails with busy (the job is pending; it may not post itself) or capacity_exhausted (too many jobs of
+// its priority wait, or a thread lost its core for long while it was taking the oldest one), and the job is
+// then as it was.
+Expected<void> post(JobPool& pool, Job& job, JobPriority priority = JobPriority::normal) noexcept;
 
 // Returns when the job is not pending. A job that nobody has begun is run here and now, and no other in its
 // place, so that a wait costs what is left of this job at most. Not from inside the job itself.

@@ -28,7 +28,7 @@ struct JobPoolOptions {
     bool pins_workers = false;
     // Of each worker; zero is the system's default.
     std::size_t stack_bytes = 0;
-    // How many posted jobs can wait at once; rounded up to a power of two.
+    // How many posted jobs of each priority can wait at once; rounded up to a power of two.
     std::size_t max_posted_jobs = 1024;
     // How long a thread without work looks for some before it sleeps, in pauses of a spin loop (some tens of
     // microseconds in all). Less is taken where looking was in vain lately or the pool has more threads than
@@ -41,9 +41,15 @@ struct JobPoolStats {
     // Loops that workers could join, and those that found no place among kMaxLoops and ran on their caller.
     std::uint64_t shared_loops = 0;
     std::uint64_t crowded_out_loops = 0;
-    // Calls of the shared loops' bodies, and how often a participant took over another's share or half of it.
+    // The same of graphs, among kMaxGraphs.
+    std::uint64_t shared_graphs = 0;
+    std::uint64_t crowded_out_graphs = 0;
+    // Calls of the shared loops' bodies, tasks of the shared graphs, and how often a participant took over
+    // another's share of a loop, its tasks, or half of them.
     std::uint64_t body_calls = 0;
+    std::uint64_t graph_tasks = 0;
     std::uint64_t steals = 0;
+    // Jobs that were posted, and those of them that were begun.
     std::uint64_t posted_jobs = 0;
     std::uint64_t finished_jobs = 0;
     // Times that workers looked for work, went to sleep, and were woken because there was some.
@@ -54,8 +60,8 @@ struct JobPoolStats {
     unsigned sleeping_workers = 0;
 };
 
-// Threads that wait for work: loops that their callers share out (parallel_for.hpp), and jobs that run when
-// no loop needs anybody (job.hpp).
+// Threads that wait for work: loops and graphs that their callers share out (parallel_for.hpp,
+// task_graph.hpp), and jobs that run when neither needs anybody (job.hpp).
 //
 //     auto pool = JobPool::create({});
 //     if (!pool) return pool.status();
@@ -80,8 +86,8 @@ public:
           workers_(std::exchange(other.workers_, 0)),
           memory_(std::move(other.memory_)) {}
     JobPool& operator=(JobPool&& other) noexcept;
-    // Runs what was posted, then ends the workers and waits for them. Requires: no loop is running on it, and
-    // the caller is none of its workers (asserts).
+    // Runs what was posted, then ends the workers and waits for them. Requires: no loop or graph is running
+    // on it, and the caller is none of its workers (asserts).
     ~JobPool() { shut_down(); }
 
     [[nodiscard]] unsigned worker_count() const noexcept { return workers_; }
@@ -94,8 +100,8 @@ public:
     [[nodiscard]] unsigned current_participant() const noexcept;
 
     [[nodiscard]] JobPoolStats stats() const noexcept;
-    // Walks everything; corrupt_data when something does not fit together. Requires: no loop is running, no
-    // job is pending, and nobody begins either meanwhile.
+    // Walks everything; corrupt_data when something does not fit together. Requires: no loop or graph is
+    // running, no job is pending, and nobody begins either meanwhile.
     [[nodiscard]] Status check() const noexcept;
 
 private:
@@ -112,5 +118,7 @@ private:
 
 // How many loops of one pool can be shared out at once, nested ones included.
 inline constexpr unsigned kMaxLoops = 16;
+// The same of graphs.
+inline constexpr unsigned kMaxGraphs = 8;
 
 }  // namespace ouro

@@ -7,6 +7,12 @@
 
 namespace ouro::detail {
 
+// Whether a row can go from one to the other with nothing to be noted: there are no bits, and what concerns
+// all rows is the same.
+[[nodiscard]] inline bool have_same_state(const BlockColumn& a, const BlockColumn& b) noexcept {
+    return (a.planes | b.planes) == 0 && a.tick == b.tick && a.now == b.now && a.before == b.before;
+}
+
 // Which rows of a column of a block were changed, in this tick and in the one before, and which are switched
 // off: one bit a row each, in the image. What concerns all rows is a flag, and no bit is written.
 //

@@ -2,6 +2,7 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/query_terms.hpp>
@@ -18,8 +19,8 @@ namespace ouro::detail {
 // Terms that need a column, in their order; the others are part of the shape only.
 template <class Term>
 inline constexpr bool kHasColumn =
-    TermTraits<Term>::kHandsOut || TermTraits<Term>::kToggles ||
-    TermTraits<Term>::kRole == TermRole::changed || TermTraits<Term>::kRole == TermRole::changed_now;
+    (TermTraits<Term>::kHandsOut && !kIsSparseTerm<Term>) || TermTraits<Term>::kToggles ||
+    kColumnRole<Term> == TermRole::changed || kColumnRole<Term> == TermRole::changed_now;
 
 // Of 64 rows from `first` on, those that came in this tick or, if that is asked for, in the one before.
 [[nodiscard]] inline std::uint64_t rows_that_came(const ArchetypeRecord& archetype, std::uint32_t now,
@@ -31,6 +32,26 @@ inline constexpr bool kHasColumn =
     return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
 }
 
+// What a query with these terms reads and writes.
+template <class... Terms>
+[[nodiscard]] Access access_of() noexcept {
+    Access access;
+    access.has_entities = true;
+    const auto take = [&]<class Term>() {
+        using Traits = TermTraits<Term>;
+        using Component = typename Traits::Component;
+        constexpr TermRole kRole = Traits::kRole;
+        if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
+            access.writes.add<Component>();
+        else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)
+            access.reads.add<Component>();
+        if constexpr (Traits::kRequired) access.required.add<Component>();
+        if constexpr (kRole == TermRole::excludes) access.excluded.add<Component>();
+    };
+    (take.template operator()<Terms>(), ...);
+    return access;
+}
+
 // The part of a query that its types alone decide.
 template <class... Terms>
 struct QueryPlan {
@@ -38,9 +59,13 @@ struct QueryPlan {
     static_assert(kColumns <= kMaxQueryTerms, "a query hands out twelve components at most");
     // Whether rows are passed over one by one.
     static constexpr bool kFiltersRows =
-        ((TermTraits<Terms>::kToggles || TermTraits<Terms>::kRole == TermRole::changed ||
-          TermTraits<Terms>::kRole == TermRole::changed_now) ||
+        ((TermTraits<Terms>::kToggles || kColumnRole<Terms> == TermRole::changed ||
+          kColumnRole<Terms> == TermRole::changed_now) ||
          ...);
+    static constexpr bool kHasSparse = (kIsSparseTerm<Terms> || ...);
+    // Prefabs are found by those only that ask for them.
+    static constexpr bool kNamesPrefab =
+        (std::is_same_v<typename TermTraits<Terms>::Component, Prefab> || ...);
 
     // Which of the columns is a term's.
     static constexpr std::array<std::size_t, sizeof...(Terms) + 1> kSlots = [] {
@@ -57,11 +82,13 @@ struct QueryPlan {
         const auto take = [&]<class Term>() {
             using Traits = TermTraits<Term>;
             const auto id = component_id<typename Traits::Component>(core);
+            if (kIsSparseTerm<Term>) return;
             if (Traits::kRequired) made.required.add(id);
             if (Traits::kRole == TermRole::excludes) made.excluded.add(id);
             if (kHasColumn<Term>) made.terms[made.term_count++] = id;
         };
         (take.template operator()<Terms>(), ...);
+        if (!kNamesPrefab) made.excluded.add(kPrefabComponent);
         return made;
     }
 
@@ -93,7 +120,7 @@ struct QueryPlan {
     static void declare(const BlockPlace& place, const QueryMatch& match, std::uint32_t begin,
                         std::uint32_t end, std::uint32_t used) noexcept {
         each_term([&]<class Term>(std::size_t slot) {
-            if constexpr (TermTraits<Term>::kRole == TermRole::writes) {
+            if constexpr (kColumnRole<Term> == TermRole::writes) {
                 if (match.columns[slot] == 0) return;
                 BlockColumn& column = place.columns[match.columns[slot] - 1];
                 constexpr std::size_t kBytes = sizeof(typename TermTraits<Term>::Component);
@@ -111,13 +138,29 @@ struct QueryPlan {
     }
     static void prepare(const BlockPlace& place, const QueryMatch& match) noexcept {
         each_term([&]<class Term>(std::size_t slot) {
-            constexpr TermRole kRole = TermTraits<Term>::kRole;
-            if constexpr (kRole == TermRole::may_write || (kRole == TermRole::writes && kFiltersRows)) {
+            constexpr TermRole kRole = kColumnRole<Term>;
+            constexpr bool kSingly = kFiltersRows || kHasSparse;
+            if constexpr (kRole == TermRole::may_write || (kRole == TermRole::writes && kSingly)) {
                 if (match.columns[slot] == 0) return;
                 BlockColumn& column = place.columns[match.columns[slot] - 1];
                 place.core->planes(column, rows_of_block(place.number)).prepare();
             }
         });
+    }
+
+    // Room for marks in whatever may be written, so that none is asked for later. capacity_exhausted.
+    static Status reserve(const BlockPlace& place, const QueryMatch& match) noexcept {
+        Status status = Status::ok;
+        each_term([&]<class Term>(std::size_t slot) {
+            constexpr TermRole kRole = TermTraits<Term>::kRole;
+            if constexpr (kRole == TermRole::may_write || kRole == TermRole::writes) {
+                if (match.columns[slot] == 0 || status != Status::ok) return;
+                BlockColumn& column = place.columns[match.columns[slot] - 1];
+                if (column.planes == 0)
+                    status = place.core->planes(column, rows_of_block(place.number)).reserve();
+            }
+        });
+        return status;
     }
 
     // Runs of rows that pass the filters.
@@ -152,7 +195,7 @@ private:
     }
     template <class Term, std::size_t kSlot>
     [[nodiscard]] static auto cells_of(const BlockPlace& place, const QueryMatch& match) noexcept {
-        if constexpr (TermTraits<Term>::kHandsOut)
+        if constexpr (TermTraits<Term>::kHandsOut && !kIsSparseTerm<Term>)
             return std::tuple(TermTraits<Term>::cells(place, match.columns[kSlot]));
         else
             return std::tuple<>();
@@ -182,7 +225,7 @@ private:
     template <class... Handed>
     struct Caller<Types<Handed...>> {
         template <class Fn, class... Cells>
-        static void call(Fn& fn, std::uint32_t index, const Cells&... cells) noexcept {
+        static void call(Fn& fn, [[maybe_unused]] std::uint32_t index, const Cells&... cells) noexcept {
             fn(TermTraits<Handed>::argument(cells, index)...);
         }
     };
@@ -197,8 +240,8 @@ private:
         const std::uint32_t first = first_row_of_block(place.number) + word * 64;
         each_term([&]<class Term>(std::size_t slot) {
             using Traits = TermTraits<Term>;
-            constexpr bool kIsChanged = Traits::kRole == TermRole::changed;
-            constexpr bool kIsChangedNow = Traits::kRole == TermRole::changed_now;
+            constexpr bool kIsChanged = kColumnRole<Term> == TermRole::changed;
+            constexpr bool kIsChangedNow = kColumnRole<Term> == TermRole::changed_now;
             if constexpr (Traits::kToggles || kIsChanged || kIsChangedNow) {
                 BlockColumn& column = place.columns[match.columns[slot] - 1];
                 const ChangePlanes planes = place.core->planes(column, rows_of_block(place.number));

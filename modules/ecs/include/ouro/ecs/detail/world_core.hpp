@@ -2,9 +2,11 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
-#include <ouro/base/field_info.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
+#include <ouro/ecs/detail/component_description.hpp>
+#include <ouro/ecs/detail/declared_places.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/os/reservation.hpp>
@@ -31,45 +33,6 @@ inline constexpr std::uint32_t kMaxArchetypes = kNoArchetype;
 
 namespace detail {
 
-// What a component is, as its type says.
-struct ComponentDescription {
-    std::string_view name;
-    std::uint32_t bytes = 0;
-    std::uint32_t alignment = 1;
-    std::uint64_t layout_hash = 0;
-    std::span<const FieldInfo> fields = {};
-    Heat heat = Heat::hot;
-    ComponentKind kind = ComponentKind::column;
-    bool toggles = false;
-};
-
-template <class T>
-[[nodiscard]] ComponentDescription description_of() noexcept {
-    constexpr ComponentOptions kOptions = kComponentOptions<T>;
-    ComponentDescription made;
-    made.name = component_name<T>();
-    made.heat = kOptions.heat;
-    made.toggles = kOptions.toggles;
-    made.kind = kComponentKind<T>;
-    if constexpr (!kIsTag<T>) {
-        made.bytes = sizeof(T);
-        made.alignment = alignof(T);
-        made.fields = fields_of<T>();
-        made.layout_hash = layout_hash_of<T>();
-    }
-    return made;
-}
-
-// Where what is spawned with certain types goes.
-struct SpawnPlan {
-    static constexpr std::size_t kMaxTypes = 24;
-
-    std::uint64_t chain_hash = 0;
-    std::uint32_t archetype = 0;
-    // Of each type in the order of the call; tags have none.
-    std::array<std::uint8_t, kMaxTypes> columns{};
-};
-
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
 class WorldCore {
 public:
@@ -79,7 +42,11 @@ public:
     static constexpr std::uint32_t kMaxQueryNumbers = 512;
 
     WorldCore(StateRing& ring, const ImageHeap& heap) noexcept
-        : ring_(&ring), heap_(heap), marks_(ring.marks()), base_(ring.base().start()) {}
+        : ring_(&ring),
+          heap_(heap),
+          marks_(ring.marks()),
+          base_(ring.base().start()),
+          unit_bytes_(marks_.unit_bytes()) {}
     WorldCore(const WorldCore&) = delete;
     WorldCore& operator=(const WorldCore&) = delete;
 
@@ -123,6 +90,9 @@ public:
             find_ids_again();
         return component_of_type_[type_number<T>()];
     }
+    // A component of which there is one for the world, with a value of zero. Fails as add_component does.
+    [[nodiscard]] Expected<ComponentId> add_resource(std::uint32_t type,
+                                                     ComponentDescription description) noexcept;
 
     // --- entities
     [[nodiscard]] bool is_alive(Entity entity) const noexcept {
@@ -168,16 +138,23 @@ public:
     // --- rows
     // Where the next entity of an archetype goes: its row is taken, its columns are declared and not written.
     [[nodiscard]] Expected<std::uint32_t> take_row(std::uint32_t number) noexcept {
-        ArchetypeRecord& archetype = archetypes_[number];
+        return take_row(archetypes_[number], declared_[number]);
+    }
+    [[nodiscard]] Expected<std::uint32_t> take_row(ArchetypeRecord& archetype,
+                                                   DeclaredRows& declared) noexcept {
         const std::uint32_t row = archetype.row_count;
-        const DeclaredRows& declared = declared_[number];
         if (declared.added_group != row / 64 || declared.epoch != marks_.epoch()) [[unlikely]]
-            if (const Status status = prepare_rows(number, 1); status != Status::ok) return status;
+            if (const Status status = prepare_rows(archetype, declared, 1); status != Status::ok)
+                return status;
         archetype.row_count = row + 1;
         return row;
     }
     [[nodiscard]] bool has_free_slot() const noexcept {
         return header_->first_free != 0 || header_->used_slots < header_->max_entities;
+    }
+    // Which slot is taken next. Requires: has_free_slot().
+    [[nodiscard]] std::uint32_t next_slot() const noexcept {
+        return header_->first_free != 0 ? header_->first_free - 1 : header_->used_slots;
     }
     // Requires: has_free_slot().
     [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept {
@@ -217,13 +194,45 @@ public:
     // Room for so many more, so that spawn_run does not fail for them. capacity_exhausted; blocks that were
     // added before that stay.
     Expected<void> reserve(std::uint32_t number, std::uint32_t count) noexcept;
+    // The same for entities that are there already, and for rows of no archetype.
+    Status reserve_rows(ArchetypeRecord& archetype, std::uint32_t count) noexcept;
+    // The last row takes its place; whose that is now, or null when it was the last.
+    [[nodiscard]] Entity remove_row(ArchetypeRecord& archetype, DeclaredRows& declared,
+                                    std::uint32_t row) noexcept;
 
-    // Requires: alive.
+    // With its sparse components, and with all that follows it. Requires: alive.
     void destroy(Entity entity) noexcept;
     // All of an archetype at once.
     void destroy_all(std::uint32_t number) noexcept;
     // Into another archetype; what both have goes along, what is new is not written.
     [[nodiscard]] Expected<std::uint32_t> move(Entity entity, std::uint32_t target) noexcept;
+
+    // --- sparse components; see sparse_set.hpp
+    // Requires: it is one.
+    [[nodiscard]] SparseTable& sparse_table(ComponentId id) const noexcept {
+        return *reinterpret_cast<SparseTable*>(at(components_[id].data));
+    }
+    // All of them in the order of the components: null at the end.
+    [[nodiscard]] SparseTable* sparse_at(std::uint32_t offset) const noexcept {
+        return offset == 0 ? nullptr : reinterpret_cast<SparseTable*>(at(offset));
+    }
+    // Its record is declared.
+    [[nodiscard]] SparseReady& ready_of(SparseTable& table) noexcept {
+        SparseReady& ready = sparse_ready_[table.component];
+        if (ready.epoch != marks_.epoch()) [[unlikely]] {
+            declare(&table, sizeof(table));
+            ready = {.rows = {}, .epoch = marks_.epoch(), .units = {}};
+        }
+        return ready;
+    }
+    // Declares what often lies in the unit that was declared last, since the epoch began.
+    void declare_near(std::uintptr_t& unit, const void* address, std::size_t bytes) noexcept {
+        if (reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_) [[likely]]
+            return;
+        declare(address, bytes);
+        unit = reinterpret_cast<std::uintptr_t>(
+            marks_.unit_of(static_cast<const std::byte*>(address) + bytes - 1));
+    }
 
     template <class T>
     [[nodiscard]] T& cell(const BlockColumn& column, std::uint32_t index) const noexcept {
@@ -277,22 +286,15 @@ public:
         iterations_.fetch_add(by, std::memory_order_relaxed);
 #endif
     }
-    void expect_no_iteration() const noexcept {
-        OURO_DEBUG_ASSERT(iterations_.load(std::memory_order_relaxed) == 0,
-                          "rows are being visited: record the change as a command instead");
+    void expect_no_iteration([[maybe_unused]] Entity entity) const noexcept {
+#if OURO_ASSERT_LEVEL >= 1
+        if (iterations_.load(std::memory_order_relaxed) != 0) visited_meanwhile(entity);
+#endif
     }
 
 private:
     friend class WorldLoader;
 
-    // 64 rows of an archetype whose cells are declared in this epoch: those where rows are added, and those
-    // where one was taken out last. Most calls find theirs.
-    struct DeclaredRows {
-        std::uint64_t epoch = 0;
-        std::uint32_t added_group = 0;
-        std::uint32_t hole_group = 0;
-    };
-    static constexpr std::uint32_t kNoGroup = UINT32_MAX;
     struct Transition {
         std::uint64_t chain_hash = 0;
         std::uint64_t target_hash = 0;
@@ -306,6 +308,8 @@ private:
     [[nodiscard]] bool has_sound_slots() const noexcept;
     [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
+    [[nodiscard]] bool has_sound_sparse() const noexcept;
+    [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;
 
     [[nodiscard]] Expected<ComponentId> add_component_of_type(
         std::uint32_t type, const ComponentDescription& description) noexcept;
@@ -314,24 +318,22 @@ private:
     void carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept;
     void take_places() noexcept;
 
-    // Of this epoch.
-    DeclaredRows& declared_rows(std::uint32_t number) noexcept {
-        DeclaredRows& declared = declared_[number];
-        if (declared.epoch != marks_.epoch()) [[unlikely]] {
-            declared = {marks_.epoch(), kNoGroup, kNoGroup};
-            declare(&archetypes_[number], sizeof(ArchetypeRecord));
-        }
-        return declared;
+    // Brings it to this epoch.
+    void begin_epoch(ArchetypeRecord& archetype, DeclaredRows& declared) noexcept {
+        if (declared.epoch == marks_.epoch()) return;
+        declared = {.epoch = marks_.epoch()};
+        declare(&archetype, sizeof(archetype));
     }
     // Requires: its block is there.
     void declare_group(const ArchetypeRecord& archetype, std::uint32_t group) noexcept;
-    void declare_hole(std::uint32_t number, std::uint32_t row) noexcept {
-        DeclaredRows& declared = declared_rows(number);
+    void declare_hole(ArchetypeRecord& archetype, DeclaredRows& declared, std::uint32_t row) noexcept {
+        begin_epoch(archetype, declared);
         if (declared.hole_group == row / 64) return;
-        declare_group(archetypes_[number], row / 64);
+        declare_group(archetype, row / 64);
         declared.hole_group = row / 64;
     }
-    [[nodiscard]] Status prepare_rows(std::uint32_t number, std::uint32_t count) noexcept;
+    [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
+                                      std::uint32_t count) noexcept;
     void note_added(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status add_block(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,
@@ -347,12 +349,6 @@ private:
         declare(header_, sizeof(WorldHeader));
         header_epoch_ = marks_.epoch();
     }
-    // Slots are often touched one behind the other: two places are remembered, of the entities themselves and
-    // of those that are moved for them.
-    struct DeclaredSlots {
-        std::uint64_t epoch = 0;
-        std::uint32_t group = 0;
-    };
     EntitySlot& declare_slot(std::uint32_t index, DeclaredSlots& declared) noexcept {
         EntitySlot& slot = slots_[index];
         if (index / kSlotsALine != declared.group || declared.epoch != marks_.epoch()) [[unlikely]] {
@@ -364,10 +360,20 @@ private:
     EntitySlot& declare_slot(std::uint32_t index) noexcept { return declare_slot(index, own_slots_); }
     EntitySlot& declare_moved_slot(std::uint32_t index) noexcept { return declare_slot(index, moved_slots_); }
     void free_slot(std::uint32_t index) noexcept;
-    void remove_row(std::uint32_t number, std::uint32_t row) noexcept;
-    void move_last_into(ArchetypeRecord& archetype, std::uint32_t row, std::uint32_t last) noexcept;
+    void remove_entity_row(std::uint32_t number, std::uint32_t row) noexcept {
+        const Entity moved = remove_row(archetypes_[number], declared_[number], row);
+        if (!moved.is_null()) declare_moved_slot(static_cast<std::uint32_t>(moved.index())).row = row;
+    }
+    [[nodiscard]] Entity move_last_into(ArchetypeRecord& archetype, std::uint32_t row,
+                                        std::uint32_t last) noexcept;
     void copy_shared(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
                      RowPlace to) noexcept;
+    [[nodiscard]] bool has_sparse_rows() const noexcept;
+    void leave_tables(Entity entity) noexcept;
+    // All rows are gone.
+    void forget_rows(ArchetypeRecord& archetype) noexcept;
+    // The table of a sparse component that is being registered.
+    Status add_sparse_table(ComponentRecord& record, ComponentId id, SparseRole role) noexcept;
 
     [[nodiscard]] Expected<std::uint32_t> make_archetype(const ComponentMask& mask) noexcept;
     // The numbers of the archetypes are known by their masks, whatever happened since the last look.
@@ -379,6 +385,7 @@ private:
     ImageHeap heap_;
     DirtyMap marks_;
     std::byte* base_;
+    std::size_t unit_bytes_;
     WorldHeader* header_ = nullptr;
     EntitySlot* slots_ = nullptr;
     ArchetypeRecord* archetypes_ = nullptr;
@@ -389,6 +396,7 @@ private:
     DeclaredSlots own_slots_;
     DeclaredSlots moved_slots_;
     std::span<DeclaredRows> declared_;
+    std::span<SparseReady> sparse_ready_;
     // Of the types that were registered ever; their ids, as long as the registry has this hash.
     std::span<std::string_view> name_of_type_;
     std::span<ComponentId> component_of_type_;
@@ -401,18 +409,6 @@ private:
     std::uint32_t known_archetypes_ = 0;
     std::uint64_t known_hash_ = 0;
     std::atomic<int> iterations_ = 0;
-};
-
-// While rows are visited.
-class IterationScope {
-public:
-    explicit IterationScope(WorldCore& core) noexcept : core_(core) { core_.change_iterations(1); }
-    ~IterationScope() { core_.change_iterations(-1); }
-    IterationScope(const IterationScope&) = delete;
-    IterationScope& operator=(const IterationScope&) = delete;
-
-private:
-    WorldCore& core_;
 };
 
 }  // namespace detail

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <ouro/base/field_info.hpp>
+#include <ouro/ecs/component.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ouro::detail {
+
+// What a component is, as its type says.
+struct ComponentDescription {
+    std::string_view name;
+    std::uint32_t bytes = 0;
+    std::uint32_t alignment = 1;
+    std::uint64_t layout_hash = 0;
+    std::span<const FieldInfo> fields = {};
+    Heat heat = Heat::hot;
+    ComponentKind kind = ComponentKind::column;
+    bool toggles = false;
+    SparseRole role = SparseRole::plain;
+};
+
+template <class T>
+[[nodiscard]] ComponentDescription description_of() noexcept {
+    constexpr ComponentOptions kOptions = kComponentOptions<T>;
+    ComponentDescription made;
+    made.name = component_name<T>();
+    made.heat = kOptions.heat;
+    made.toggles = kOptions.toggles;
+    made.kind = kComponentKind<T>;
+    made.role = kOptions.role;
+    if constexpr (!kIsTag<T>) {
+        made.bytes = sizeof(T);
+        made.alignment = alignof(T);
+        made.fields = fields_of<T>();
+        made.layout_hash = layout_hash_of<T>();
+    }
+    return made;
+}
+
+// Where what is spawned with certain types goes.
+struct SpawnPlan {
+    static constexpr std::size_t kMaxTypes = 24;
+
+    std::uint64_t chain_hash = 0;
+    std::uint32_t archetype = 0;
+    // Of each type in the order of the call; tags have none.
+    std::array<std::uint8_t, kMaxTypes> columns{};
+};
+
+}  // namespace ouro::detail

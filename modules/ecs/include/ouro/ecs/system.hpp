@@ -1,0 +1,198 @@
+#pragma once
+
+#include <ouro/ecs/commands.hpp>
+#include <ouro/ecs/detail/system_access.hpp>
+#include <ouro/ecs/query.hpp>
+#include <ouro/ecs/resource.hpp>
+#include <ouro/ecs/world.hpp>
+#include <ouro/jobs/job_pool.hpp>
+
+#include <type_traits>
+
+namespace ouro {
+
+// A parameter of a system that makes structural changes itself, to the entities that match the filters and
+// to no others: With<...> and Without<...>. Nothing that visits or looks up entities runs beside it; systems
+// that use resources or record commands alone do.
+//
+//     void expire(Exclusive<With<Bullet>> bullets) {
+//         bullets.destroy_if<const Bullet&>([](const Bullet& bullet) { return bullet.ticks_left == 0; });
+//     }
+template <class... Filters>
+class Exclusive {
+public:
+    explicit Exclusive(World& world) noexcept : world_(&world) {}
+
+    // As those of World; bad_argument when the entity does not match, or would not afterwards.
+    template <class... Ts>
+    Expected<Entity> spawn(const Ts&... values) noexcept {
+        static_assert((accepts<Filters, Ts...>() && ...), "what is spawned matches the filters");
+        return world_->spawn(values...);
+    }
+    Status destroy(Entity entity) noexcept {
+        if (!world_->is_alive(entity)) return Status::stale_handle;
+        return matches(entity) ? world_->destroy(entity) : Status::bad_argument;
+    }
+    template <class T>
+    Expected<void> add(Entity entity, const T& value = {}) noexcept {
+        static_assert(!(std::is_same_v<Filters, Without<T>> || ...), "the entity would not match any more");
+        if (world_->is_alive(entity) && !matches(entity)) return Status::bad_argument;
+        return world_->add(entity, value);
+    }
+    template <class T>
+    Expected<void> remove(Entity entity) noexcept {
+        static_assert(!(std::is_same_v<Filters, With<T>> || ...), "the entity would not match any more");
+        if (world_->is_alive(entity) && !matches(entity)) return Status::bad_argument;
+        return world_->remove<T>(entity);
+    }
+    [[nodiscard]] bool matches(Entity entity) const noexcept {
+        return Query<Filters...>(world_->core()).has(entity);
+    }
+
+    // What the filters let through, with these terms.
+    template <class... Terms>
+    [[nodiscard]] Query<Terms..., Filters...> query() const noexcept {
+        return Query<Terms..., Filters...>(world_->core());
+    }
+    // Destroys those for which the predicate, called as by Query::each, says so. Returns how many. The order
+    // of the others changes as by single calls of destroy, from the last entity to the first.
+    template <class... Terms, class Predicate>
+    std::uint32_t destroy_if(Predicate&& predicate) noexcept;
+
+private:
+    template <class Filter, class... Ts>
+    static consteval bool accepts() noexcept {
+        bool is_there = (std::is_same_v<Filter, With<Ts>> || ... || false);
+        bool is_excluded = (std::is_same_v<Filter, Without<Ts>> || ... || false);
+        return detail::TermTraits<Filter>::kRole == detail::TermRole::excludes ? !is_excluded : is_there;
+    }
+
+    World* world_;
+};
+
+namespace detail {
+
+// What a system is run with.
+struct SystemContext {
+    World* world = nullptr;
+    JobPool* pool = nullptr;
+    CommandStream* commands = nullptr;
+};
+
+// How a type of parameter is declared, prepared before its stage while nothing runs, and made for a call.
+template <class Param>
+struct SystemParam {
+    static_assert(!sizeof(Param),
+                  "a system's parameters are Query<...>, Res<T>, Res<const T>, Commands, JobPool&, "
+                  "Exclusive<...> and World&");
+};
+
+template <class... Terms>
+struct SystemParam<Query<Terms...>> {
+    static void declare(SystemAccess& system) noexcept { system.add(access_of<Terms...>()); }
+    static Status prepare(World& world) noexcept { return Query<Terms...>(world.core()).reserve_marks(); }
+    static Query<Terms...> make(const SystemContext& context) noexcept {
+        return Query<Terms...>(context.world->core());
+    }
+};
+
+template <class T>
+struct SystemParam<Res<T>> {
+    using Value = std::remove_const_t<T>;
+    static void declare(SystemAccess& system) noexcept {
+        Access access;
+        (std::is_const_v<T> ? access.reads : access.writes).template add<Value>();
+        system.add(access);
+    }
+    static Status prepare(World& world) noexcept {
+        if (find_resource<Value>(world.core()) != nullptr) return Status::ok;
+        return make_resource<Value>(world.core());
+    }
+    static Res<T> make(const SystemContext& context) noexcept { return Res<T>(context.world->core()); }
+};
+
+template <>
+struct SystemParam<Commands> {
+    static void declare(SystemAccess& system) noexcept { system.records_commands = true; }
+    static Status prepare(World& /*world*/) noexcept { return Status::ok; }
+    static Commands make(const SystemContext& context) noexcept { return Commands(*context.commands); }
+};
+
+template <>
+struct SystemParam<JobPool> {
+    static void declare(SystemAccess& /*system*/) noexcept {}
+    static Status prepare(World& /*world*/) noexcept { return Status::ok; }
+    static JobPool& make(const SystemContext& context) noexcept { return *context.pool; }
+};
+
+template <>
+struct SystemParam<World> {
+    static void declare(SystemAccess& system) noexcept { system.is_exclusive = true; }
+    static Status prepare(World& /*world*/) noexcept { return Status::ok; }
+    static World& make(const SystemContext& context) noexcept { return *context.world; }
+};
+
+template <class... Filters>
+struct SystemParam<Exclusive<Filters...>> {
+    static_assert(((TermTraits<Filters>::kRole == TermRole::filters ||
+                    TermTraits<Filters>::kRole == TermRole::excludes) &&
+                   ...),
+                  "exclusive access is filtered by With<...> and Without<...>");
+    static void declare(SystemAccess& system) noexcept { system.changes_structure = true; }
+    static Status prepare(World& /*world*/) noexcept { return Status::ok; }
+    static Exclusive<Filters...> make(const SystemContext& context) noexcept {
+        return Exclusive<Filters...>(*context.world);
+    }
+};
+
+// What a function asks for, and how it is called.
+template <class... Args>
+struct SystemParams {
+    static void declare(SystemAccess& system) noexcept {
+        (SystemParam<std::remove_cvref_t<Args>>::declare(system), ...);
+    }
+    static Status prepare(World& world) noexcept {
+        Status status = Status::ok;
+        (void)((status = SystemParam<std::remove_cvref_t<Args>>::prepare(world), status == Status::ok) &&
+               ...);
+        return status;
+    }
+    template <class Fn>
+    static decltype(auto) call(Fn& fn, const SystemContext& context) noexcept {
+        return fn(SystemParam<std::remove_cvref_t<Args>>::make(context)...);
+    }
+};
+
+template <class Fn>
+struct SystemSignature : SystemSignature<decltype(&Fn::operator())> {};
+template <class Result, class... Args>
+struct SystemSignature<Result (*)(Args...)> : SystemParams<Args...> {};
+template <class Result, class... Args>
+struct SystemSignature<Result (*)(Args...) noexcept> : SystemParams<Args...> {};
+template <class Result, class Class, class... Args>
+struct SystemSignature<Result (Class::*)(Args...)> : SystemParams<Args...> {};
+template <class Result, class Class, class... Args>
+struct SystemSignature<Result (Class::*)(Args...) const> : SystemParams<Args...> {};
+template <class Result, class Class, class... Args>
+struct SystemSignature<Result (Class::*)(Args...) noexcept> : SystemParams<Args...> {};
+template <class Result, class Class, class... Args>
+struct SystemSignature<Result (Class::*)(Args...) const noexcept> : SystemParams<Args...> {};
+
+}  // namespace detail
+
+template <class... Filters>
+template <class... Terms, class Predicate>
+std::uint32_t Exclusive<Filters...>::destroy_if(Predicate&& predicate) noexcept {
+    const Query<Terms..., Filters...> own(world_->core());
+    std::uint32_t destroyed = 0;
+    // Whatever takes the place of one that is destroyed was looked at already.
+    own.each_name_backwards([&](Entity entity) {
+        bool is_doomed = false;
+        own.visit(entity,
+                  [&]<class... Args>(Args&&... args) { is_doomed = predicate(std::forward<Args>(args)...); });
+        if (is_doomed && world_->destroy(entity) == Status::ok) ++destroyed;
+    });
+    return destroyed;
+}
+
+}  // namespace ouro

@@ -1,0 +1,63 @@
+#include <ouro/ecs/detail/sparse_set.hpp>
+
+namespace ouro::detail {
+
+void WorldCore::free_slot(std::uint32_t index) noexcept {
+    declare_header();
+    EntitySlot& slot = declare_slot(index);
+    slot.archetype = kNoArchetype;
+    --header_->live_entities;
+    if (slot.generation == UINT16_MAX) {
+        // Never again: its old names would be taken for new ones.
+        slot.row = 0;
+        ++header_->retired_slots;
+        return;
+    }
+    ++slot.generation;
+    slot.row = header_->first_free;
+    header_->first_free = index + 1;
+}
+
+void WorldCore::destroy(Entity entity) noexcept {
+    if (header_->first_sparse != 0) leave_tables(entity);
+    const EntitySlot slot = slot_of(entity);
+    remove_entity_row(slot.archetype, slot.row);
+    free_slot(slot_index(entity));
+}
+
+void WorldCore::leave_tables(Entity entity) noexcept {
+    for (SparseTable* table = sparse_at(header_->first_sparse); table != nullptr;
+         table = sparse_at(table->next)) {
+        SparseSet set(*this, *table);
+        if (set.size() != 0 && set.has(entity)) set.remove(slot_index(entity));
+    }
+}
+
+void WorldCore::destroy_all(std::uint32_t number) noexcept {
+    ArchetypeRecord& archetype = archetypes_[number];
+    // From the end, so that slots are taken again in the order of the rows.
+    if (has_sparse_rows()) {
+        while (archetype.row_count != 0) {
+            const RowPlace place = place_of_row(archetype.row_count - 1);
+            destroy(cell<Entity>(block(archetype, place.block)[0], place.index));
+        }
+        return;
+    }
+    for (std::uint32_t row = archetype.row_count; row-- != 0;) {
+        const RowPlace place = place_of_row(row);
+        free_slot(slot_index(cell<Entity>(block(archetype, place.block)[0], place.index)));
+    }
+    forget_rows(archetype);
+}
+
+void WorldCore::forget_rows(ArchetypeRecord& archetype) noexcept {
+    for (std::uint32_t number = 0; number < archetype.block_count; ++number) {
+        BlockColumn* const columns = block(archetype, number);
+        for (unsigned i = 0; i < archetype.column_count; ++i)
+            planes(columns[i], rows_of_block(number)).forget_all();
+    }
+    declare(&archetype, sizeof(archetype));
+    archetype.row_count = archetype.added_from = archetype.added_before = 0;
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,183 @@
+#include <ouro/ecs/detail/system_scope.hpp>
+#include <ouro/ecs/schedule.hpp>
+#include <ouro/os/clock.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace ouro {
+
+using detail::SystemFunction;
+using detail::SystemRecord;
+
+Schedule::Schedule(Allocator allocator, const ScheduleOptions& options) noexcept
+    : allocator_(allocator),
+      options_(options),
+      systems_(allocator),
+      stages_(allocator),
+      constraints_(allocator),
+      order_(allocator),
+      edges_(allocator) {}
+
+Schedule::~Schedule() {
+    for (SystemRecord* const system : systems_) {
+        for (const SystemFunction& function : {system->function, system->condition})
+            if (function.object != nullptr) function.destroy(function.object, allocator_);
+        allocator_.destroy(system);
+    }
+}
+
+SystemRecord* Schedule::add_record(const Expected<SystemFunction>& function, std::string_view name,
+                                   const void* identity) noexcept {
+    is_prepared_ = false;
+    if (stages_.empty()) stage("main");
+    if (!function || failure_ != Status::ok) {
+        note(function.status());
+        if (function) function->destroy(function->object, allocator_);
+        return nullptr;
+    }
+    const auto record = allocator_.make<SystemRecord>();
+    const auto kept = record ? systems_.push_back(*record) : Expected<SystemRecord**>(record.status());
+    if (!kept) {
+        note(kept.status());
+        if (record) allocator_.destroy(*record);
+        function->destroy(function->object, allocator_);
+        return nullptr;
+    }
+    SystemRecord& system = **record;
+    system.function = *function;
+    system.identity = identity;
+    system.stage = static_cast<std::uint32_t>(stages_.size() - 1);
+    if (!name.empty()) {
+        static_cast<void>(system.name.assign(name.substr(0, system.name.capacity())));
+    } else {
+        std::array<char, 10> digits;
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), systems_.size() - 1);
+        system.name = "system ";
+        static_cast<void>(
+            system.name.append({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())}));
+    }
+    return &system;
+}
+
+void Schedule::set_condition(std::uint32_t system, const Expected<SystemFunction>& condition) noexcept {
+    if (!condition || system >= systems_.size()) {
+        note(condition.status());
+        if (condition) condition->destroy(condition->object, allocator_);
+        return;
+    }
+    SystemFunction& own = systems_[system]->condition;
+    if (own.object != nullptr) own.destroy(own.object, allocator_);
+    own = *condition;
+}
+
+void Schedule::constrain(const Constraint& constraint) noexcept {
+    is_prepared_ = false;
+    note(constraints_.push_back(constraint).status());
+}
+
+void Schedule::stage(std::string_view name) noexcept {
+    is_prepared_ = false;
+    const auto made = stages_.emplace_back(allocator_);
+    if (!made) return note(made.status());
+    static_cast<void>((*made)->name.assign(name.substr(0, (*made)->name.capacity())));
+}
+
+std::string_view Schedule::name_at(std::uint32_t place) const noexcept {
+    return place < order_.size() ? at(place).name.view() : std::string_view();
+}
+
+Status Schedule::prepare_queue(const JobPool& pool) noexcept {
+    const auto systems = static_cast<unsigned>(std::max<std::size_t>(systems_.size(), 1));
+    if (queue_ && queue_->participant_count() >= pool.participant_count() &&
+        queue_->system_count() == systems)
+        return Status::ok;
+    queue_.reset();
+    auto queue = CommandQueue::create(
+        {.participants = pool.participant_count(), .systems = systems, .max_bytes = options_.command_bytes});
+    if (!queue) return queue.status();
+    queue_.emplace(*std::move(queue));
+    return Status::ok;
+}
+
+ScheduleReport Schedule::run(World& world, JobPool& pool) noexcept {
+    ScheduleReport report;
+    if (!is_prepared_) report.status = prepare().status();
+    if (report.status == Status::ok) report.status = prepare_queue(pool);
+    context_ = {&world, &pool, nullptr};
+    for (Stage& stage : stages_)
+        if (report.status == Status::ok) report.status = run_stage(stage, report.commands);
+    return report;
+}
+
+// Whatever systems need of the world is there before they run, made in their order.
+Status Schedule::prepare_stage(const Stage& stage) noexcept {
+    for (std::uint32_t place = stage.first; place < stage.end; ++place) {
+        SystemRecord& system = at(place);
+        if (const Status status = system.function.prepare(*context_.world); status != Status::ok)
+            return status;
+        if (system.condition.object == nullptr) continue;
+        if (const Status status = system.condition.prepare(*context_.world); status != Status::ok)
+            return status;
+        system.is_due = system.condition.call(system.condition.object, context_);
+    }
+    return Status::ok;
+}
+
+namespace {
+
+void add_up(CommandReport& total, const CommandReport& one) noexcept {
+    if (total.skipped == 0) {
+        total.skipped_system = one.skipped_system;
+        total.skipped_entity = one.skipped_entity;
+    }
+    if (total.status == Status::ok) {
+        total.status = one.status;
+        total.failed_system = one.failed_system;
+    }
+    total.applied += one.applied;
+    total.skipped += one.skipped;
+    total.failed += one.failed;
+    total.dropped += one.dropped;
+}
+
+}  // namespace
+
+Status Schedule::run_stage(Stage& stage, CommandReport& total) noexcept {
+    const std::uint64_t begin = options_.measures ? os::monotonic_ns() : 0;
+    if (const Status status = prepare_stage(stage); status != Status::ok) return status;
+    stage.graph.run(*context_.pool);
+    const std::uint64_t barrier = options_.measures ? os::monotonic_ns() : 0;
+    stage.commands = queue_->merge(*context_.world);
+    add_up(total, stage.commands);
+    ++stage.runs;
+    if (options_.measures) {
+        const std::uint64_t end = os::monotonic_ns();
+        stage.barrier_ns = end - barrier;
+        stage.total_ns = end - begin;
+    }
+    return stage.commands.status;
+}
+
+void Schedule::run_system(SystemRecord& system) noexcept {
+    if (!system.is_due) {
+        system.last_ns = 0;
+        return;
+    }
+    const std::uint64_t begin = options_.measures ? os::monotonic_ns() : 0;
+    {
+        const detail::RunningSystem running{system.name.view(), &system.access};
+        const detail::SystemScope scope(&running);
+        detail::SystemContext context = context_;
+        if (system.access.records_commands)
+            context.commands = &queue_->commands(system.place, context.pool->current_participant()).stream();
+        system.function.call(system.function.object, context);
+    }
+    ++system.runs;
+    if (!options_.measures) return;
+    system.last_ns = os::monotonic_ns() - begin;
+    system.total_ns += system.last_ns;
+    system.longest_ns = std::max(system.longest_ns, system.last_ns);
+}
+
+}  // namespace ouro

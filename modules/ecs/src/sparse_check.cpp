@@ -1,0 +1,47 @@
+#include <ouro/ecs/detail/sparse_set.hpp>
+
+namespace ouro::detail {
+
+bool WorldCore::is_sound(const SparseTable& table) const noexcept {
+    const std::uint32_t pages = (header_->max_entities + kSparsePageSlots - 1) / kSparsePageSlots;
+    const std::uint32_t front = sizeof(SparseTable) + 2 * sizeof(ColumnRecord);
+    if (table.page_count != pages || table.component >= header_->component_count ||
+        table.role > SparseRole::sources_follow || table.doomed_first != 0 || table.doomed_last != 0)
+        return false;
+    const ComponentRecord& component = components_[table.component];
+    if (component.kind != ComponentKind::sparse || sparse_at(component.data) != &table ||
+        table.pages != component.data + front || table.rows.column_count != 2 || !is_sound(table.rows))
+        return false;
+    std::uint32_t indexed = 0;
+    for (std::uint32_t page = 0; page < pages; ++page) {
+        const std::uint32_t offset = reinterpret_cast<const std::uint32_t*>(at(table.pages))[page];
+        if (offset == 0) continue;
+        if (!heap_.can_have(offset, kSparsePageSlots * sizeof(std::uint32_t))) return false;
+        const auto* const numbers = reinterpret_cast<const std::uint32_t*>(at(offset));
+        for (std::uint32_t slot = 0; slot < kSparsePageSlots; ++slot)
+            indexed += numbers[slot] != 0 ? 1U : 0U;
+    }
+    // Each row is in the index, and nothing else is.
+    const SparseSet set(const_cast<WorldCore&>(*this), const_cast<SparseTable&>(table));
+    for (std::uint32_t row = 0; row < set.size(); ++row) {
+        const Entity entity = set.entity(row);
+        if (!is_alive(entity) || set.find(slot_index(entity)) != row + 1) return false;
+    }
+    return indexed == set.size();
+}
+
+bool WorldCore::has_sound_sparse() const noexcept {
+    std::uint32_t known = 0;
+    for (std::uint32_t id = 0; id < header_->component_count; ++id)
+        known += components_[id].kind == ComponentKind::sparse ? 1U : 0U;
+    std::uint32_t listed = 0;
+    for (std::uint32_t offset = header_->first_sparse; offset != 0;) {
+        if (++listed > known || !heap_.can_have(offset, sizeof(SparseTable))) return false;
+        const SparseTable& table = *sparse_at(offset);
+        if (!is_sound(table)) return false;
+        offset = table.next;
+    }
+    return listed == known;
+}
+
+}  // namespace ouro::detail

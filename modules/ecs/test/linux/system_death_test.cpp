@@ -1,0 +1,88 @@
+#include "ecs_rig.hpp"
+
+#include <ouro/ecs/schedule.hpp>
+#include <ouro/memory/system_allocator.hpp>
+
+namespace ouro {
+namespace {
+
+using namespace testing_support;
+
+#if OURO_ASSERT_LEVEL >= 1
+
+struct Clock {
+    std::uint32_t ticks;
+};
+
+class SystemDeathTest : public EcsTest {
+protected:
+    void SetUp() override {
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+        EcsTest::SetUp();
+        ada_ = *world().spawn(Position{1, 2}, Health{3});
+    }
+    // Runs one system, alone.
+    template <class Fn>
+    void run(std::string_view name, Fn system) {
+        auto memory = SystemAllocator::create({.max_bytes = std::size_t{16} << 20});
+        auto pool = JobPool::create({.workers = 0});
+        Schedule schedule(*memory);
+        schedule.add(name, system);
+        static_cast<void>(schedule.run(world(), *pool));
+    }
+
+    Entity ada_;
+};
+
+TEST_F(SystemDeathTest, ReadsWhatItDidNotDeclare) {
+    EXPECT_DEATH(run("spy", [&](Query<const Health&>) { static_cast<void>(world().get<Position>(ada_)); }),
+                 "spy reads Position");
+    run("reader", [&](Query<const Position&>) { EXPECT_NE(world().get<Position>(ada_), nullptr); });
+}
+
+TEST_F(SystemDeathTest, WritesWhatItOnlyReads) {
+    EXPECT_DEATH(run("thief", [&](Query<const Health&>) { static_cast<void>(world().edit<Health>(ada_)); }),
+                 "thief writes Health");
+    EXPECT_DEATH(run("forger", [&](Res<const Clock>) { world().edit_resource<Clock>()->ticks = 1; }),
+                 "forger writes Clock");
+}
+
+TEST_F(SystemDeathTest, MakesAQueryThatReachesFurther) {
+    EXPECT_DEATH(run("rover",
+                     [&](Query<const Health&, With<Frozen>>) {
+                         static_cast<void>(Query<const Health&>(world()).count());
+                     }),
+                 "reaches further than the parameters of its system: rover");
+    run("homebody", [&](Query<const Health&>) {
+        EXPECT_EQ((Query<const Health&, Without<Frozen>>(world()).count()), 1U);
+    });
+}
+
+TEST_F(SystemDeathTest, ChangesTheStructure) {
+    EXPECT_DEATH(run("butcher", [&](Query<const Health&>) { world().destroy(ada_); }),
+                 "record structural changes as commands: butcher changes entity 0:1");
+    EXPECT_DEATH(run("stork", [&](Query<const Health&>) { static_cast<void>(world().spawn(Health{1})); }),
+                 "stork changes a new entity");
+}
+
+TEST_F(SystemDeathTest, DestroysWhatIsBeingVisited) {
+    EXPECT_DEATH(
+        run("saw", [&](World& all) { Query<Entity>(all).each([&](Entity self) { all.destroy(self); }); }),
+        "rows are being visited: .*entity 0:1 in saw");
+    EXPECT_DEATH(Query<Entity>(world()).each([&](Entity self) { world().destroy(self); }),
+                 "rows are being visited: .*entity 0:1");
+}
+
+TEST_F(SystemDeathTest, NamesAPendingEntityTooLate) {
+    auto queue = CommandQueue::create();
+    ASSERT_TRUE(queue);
+    Commands commands = queue->commands();
+    const PendingEntity bob = commands.spawn(Health{1});
+    EXPECT_EQ(queue->merge(world()).applied, 1U);
+    EXPECT_DEATH(commands.destroy(bob), "named after its barrier");
+}
+
+#endif
+
+}  // namespace
+}  // namespace ouro

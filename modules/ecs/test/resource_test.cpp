@@ -1,0 +1,67 @@
+#include "ecs_rig.hpp"
+
+#include <ouro/ecs/resource.hpp>
+
+namespace ouro {
+namespace {
+
+using namespace testing_support;
+
+struct Clock {
+    std::uint64_t ticks;
+    double seconds;
+};
+struct Score {
+    std::int32_t points;
+};
+
+class ResourceTest : public EcsTest {};
+
+TEST_F(ResourceTest, IsZeroAtFirstAndStays) {
+    const Clock* const clock = world().resource<Clock>();
+    ASSERT_NE(clock, nullptr);
+    EXPECT_EQ(clock->ticks, 0U);
+    world().edit_resource<Clock>()->ticks = 7;
+    world().edit_resource<Score>()->points = -1;
+    rig_.commit();
+    EXPECT_EQ(world().resource<Clock>()->ticks, 7U);
+    EXPECT_EQ(world().resource<Score>()->points, -1);
+}
+
+TEST_F(ResourceTest, IsRolledBack) {
+    world().edit_resource<Score>()->points = 1;
+    const Tick first = rig_.commit();
+    world().edit_resource<Score>()->points = 2;
+    world().edit_resource<Clock>()->ticks = 9;
+    rig_.commit();
+    ASSERT_TRUE(rig_.ring().rollback(first));
+    EXPECT_EQ(world().resource<Score>()->points, 1);
+    // It was made after that tick.
+    EXPECT_EQ(world().resource<Clock>()->ticks, 0U);
+}
+
+TEST_F(ResourceTest, CountsAsChangedWhereItIsWritten) {
+    ASSERT_NE(world().resource<Score>(), nullptr);
+    const Res<const Score> read(world().core());
+    const Res<Score> write(world().core());
+    EXPECT_FALSE(read.is_changed());
+    EXPECT_EQ(write.get().points, 0);
+    EXPECT_FALSE(read.is_changed());
+    write->points = 3;
+    EXPECT_TRUE(read.is_changed());
+    rig_.commit();
+    EXPECT_TRUE(read.is_changed());
+    rig_.commit();
+    EXPECT_FALSE(read.is_changed());
+    EXPECT_EQ(read->points, 3);
+}
+
+TEST_F(ResourceTest, IsNoComponentOfEntities) {
+    ASSERT_TRUE(world().component<Health>());
+    EXPECT_EQ(world().resource<Health>(), nullptr);
+    ASSERT_NE(world().resource<Score>(), nullptr);
+    EXPECT_EQ(world().spawn(Score{1}).status(), Status::bad_argument);
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,124 @@
+#include "ecs_rig.hpp"
+
+#include <ouro/base/random.hpp>
+#include <ouro/ecs/schedule.hpp>
+#include <ouro/memory/system_allocator.hpp>
+
+#include <string>
+
+namespace ouro {
+namespace {
+
+using namespace testing_support;
+
+struct Totals {
+    std::int64_t health;
+    std::uint32_t visits;
+    std::uint32_t spare;
+};
+
+// Systems of all kinds, that depend on the order in which they run. `salt` makes copies of them different.
+void add_system(Schedule& schedule, std::uint32_t kind, std::string_view name, std::int32_t salt) {
+    const auto factor = static_cast<float>(salt);
+    switch (kind) {
+        case 0:
+            schedule.add(name, [factor](Query<Position&, const Velocity&> movers) {
+                movers.each([&](Position& position, const Velocity& velocity) {
+                    position.x = position.x * 0.5F + velocity.x * factor;
+                });
+            });
+            return;
+        case 1:
+            schedule.add(name,
+                         [factor](JobPool& pool, Query<Velocity&, const Position&, Without<Frozen>> movers) {
+                             movers.parallel_each(pool, [&](Velocity& velocity, const Position& position) {
+                                 velocity.x = velocity.x * 0.75F + position.x * 0.125F + factor;
+                             });
+                         });
+            return;
+        case 2:
+            schedule.add(name, [salt](JobPool& pool, Query<Entity, Mut<Health>> living, Commands commands) {
+                commands.spawn(Velocity{0, static_cast<float>(salt), 0});
+                living.parallel_each(pool, commands, [&](Commands& own, Entity self, Mut<Health> health) {
+                    if ((health->points + salt) % 3 == 0) health.edit().points += salt;
+                    if (health->points % 13 == 0) own.destroy(self);
+                    if (health->points % 11 == 0) {
+                        const PendingEntity child = own.spawn(Health{health->points + 1}, Position{1, 1});
+                        if (health->points % 2 == 0) own.add(child, Velocity{1, 1, 1});
+                    }
+                });
+            });
+            return;
+        case 3:
+            schedule.add(name, [](Query<Entity, const Health&, Changed<Health>> changed, Commands commands) {
+                changed.each([&](Entity self, const Health& health) {
+                    if (health.points % 5 == 0) commands.add<Frozen>(self);
+                    if (health.points % 7 == 0) commands.remove<Frozen>(self);
+                });
+            });
+            return;
+        case 4:
+            schedule.add(name, [salt](Query<const Health&> living, Res<Totals> totals) {
+                living.each([&](const Health& health) { totals->health += health.points * salt; });
+                ++totals->visits;
+            });
+            return;
+        case 5:
+            schedule.add(name, [](Res<const Totals> totals, Query<Position&, With<Frozen>> frozen) {
+                frozen.each([&](Position& position) { position.y += static_cast<float>(totals->visits); });
+            });
+            return;
+        case 6:
+            schedule.add(name, [salt](Exclusive<With<Frozen>> frozen) {
+                static_cast<void>(frozen.destroy_if<const Health&>(
+                    [&](const Health& health) { return (health.points + salt) % 17 == 0; }));
+            });
+            return;
+        default:
+            schedule.add(name, [](World& world) {
+                static_cast<void>(world.spawn(Health{static_cast<int>(world.stats().entities)}, Alert{1}));
+            });
+            return;
+    }
+}
+
+std::vector<std::uint64_t> hashes_of(std::uint64_t seed, unsigned workers) {
+    EcsRig rig;
+    auto memory = SystemAllocator::create({.max_bytes = std::size_t{64} << 20});
+    auto pool = JobPool::create({.workers = workers});
+    EXPECT_TRUE(rig.is_ready() && memory && pool);
+    Random random(seed);
+    Schedule schedule(*memory);
+    const std::uint32_t systems = 6 + random.below(10);
+    for (std::uint32_t i = 0; i < systems; ++i) {
+        if (random.below(6) == 0) schedule.stage("next");
+        add_system(schedule, random.below(8), std::to_string(i),
+                   static_cast<std::int32_t>(1 + random.below(9)));
+    }
+    World& world = rig.world();
+    EXPECT_TRUE((world.spawn_many<Position, Velocity, Health>(
+        1500, [n = 0](Position& position, Velocity& velocity, Health& health) mutable {
+            position = {static_cast<float>(n), 0};
+            velocity = {1, static_cast<float>(n % 5), 0};
+            health = {n++};
+        })));
+    std::vector<std::uint64_t> hashes;
+    for (int tick = 0; tick < 6; ++tick) {
+        const ScheduleReport report = schedule.run(world, *pool);
+        EXPECT_TRUE(report) << schedule.problem() << status_name(report.status);
+        const Tick committed = rig.commit();
+        hashes.push_back(rig.ring().hash(committed).value_or(0));
+    }
+    return hashes;
+}
+
+TEST(ScheduleConcurrentTest, RandomSchedulesDoTheSameOnAnyNumberOfThreads) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        const std::vector<std::uint64_t> alone = hashes_of(seed, 0);
+        for (const unsigned workers : {1U, 3U, 8U})
+            EXPECT_EQ(hashes_of(seed, workers), alone) << "seed " << seed << ", " << workers << " workers";
+    }
+}
+
+}  // namespace
+}  // namespace ouro

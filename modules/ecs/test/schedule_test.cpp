@@ -1,0 +1,258 @@
+#include "ecs_rig.hpp"
+
+#include <ouro/ecs/schedule.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
+#include <ouro/memory/system_allocator.hpp>
+
+#include <string>
+
+namespace ouro {
+namespace {
+
+using namespace testing_support;
+
+struct Clock {
+    std::uint32_t ticks;
+};
+struct Log {
+    std::uint32_t count;
+    std::array<std::uint32_t, 15> entries;
+};
+
+void advance(Res<Clock> clock) {
+    ++clock->ticks;
+}
+void drift(Query<Position&, const Velocity&> movers) {
+    movers.each([](Position& position, const Velocity& velocity) { position.x += velocity.x; });
+}
+void age(Query<Entity, Mut<Health>> living, Commands commands) {
+    living.each([&](Entity self, Mut<Health> health) {
+        if (--health.edit().points == 0) commands.destroy(self);
+    });
+}
+void breed(Query<const Health&> living, Commands commands) {
+    living.each([&](const Health& health) {
+        if (health.points % 4 == 0) commands.spawn(Health{health.points / 2}, Position{0, 1});
+    });
+}
+
+std::string text_of(const Schedule& schedule, void (Schedule::*write)(const ByteSink&) const noexcept) {
+    std::string text;
+    const ByteSink sink{
+        [](void* context, std::string_view bytes) { static_cast<std::string*>(context)->append(bytes); },
+        &text};
+    (schedule.*write)(sink);
+    return text;
+}
+
+class ScheduleTest : public EcsTest {
+protected:
+    void SetUp() override {
+        EcsTest::SetUp();
+        auto memory = SystemAllocator::create({.max_bytes = std::size_t{64} << 20});
+        ASSERT_TRUE(memory);
+        memory_.emplace(*std::move(memory));
+        auto pool = JobPool::create({.workers = 2});
+        ASSERT_TRUE(pool);
+        pool_.emplace(*std::move(pool));
+        schedule_.emplace(*memory_);
+    }
+    // A system that notes its number when it runs.
+    auto noting(std::uint32_t number) {
+        return [number](Res<Log> log) { log->entries[log->count++] = number; };
+    }
+    std::vector<std::uint32_t> noted() {
+        const Log& log = *world().resource<Log>();
+        return {log.entries.begin(), log.entries.begin() + log.count};
+    }
+    ScheduleReport run() { return schedule_->run(world(), *pool_); }
+
+    std::optional<SystemAllocator> memory_;
+    std::optional<JobPool> pool_;
+    std::optional<Schedule> schedule_;
+};
+
+TEST_F(ScheduleTest, RunsWhatWasAdded) {
+    const Entity ada = *world().spawn(Position{1, 2}, Velocity{3, 0, 0}, Health{3});
+    schedule_->add<advance>();
+    schedule_->add<drift>();
+    schedule_->add<age>();
+    for (int tick = 0; tick < 3; ++tick) {
+        const ScheduleReport report = run();
+        ASSERT_TRUE(report) << schedule_->problem();
+        EXPECT_EQ(report.commands.applied, tick == 2 ? 1U : 0U);
+        if (tick < 2) {
+            EXPECT_EQ(world().get<Position>(ada)->x, 1 + 3 * (tick + 1));
+        }
+        rig_.commit();
+    }
+    EXPECT_EQ(world().resource<Clock>()->ticks, 3U);
+    EXPECT_FALSE(world().is_alive(ada));
+}
+
+TEST_F(ScheduleTest, ConflictsKeepTheOrderOfAddingUnlessItIsSaid) {
+    schedule_->add("a", noting(1));
+    const SystemRef b = schedule_->add("b", noting(2)).after("c");
+    schedule_->add("c", noting(3));
+    schedule_->add("d", noting(4)).before("a");
+    schedule_->add("e", noting(5)).before(b);
+    ASSERT_TRUE(run()) << schedule_->problem();
+    EXPECT_EQ(noted(), (std::vector<std::uint32_t>{3, 4, 1, 5, 2}));
+}
+
+TEST_F(ScheduleTest, OrderByFunction) {
+    schedule_->add<drift>().after(advance);
+    schedule_->add(advance);
+    ASSERT_TRUE(schedule_->prepare()) << schedule_->problem();
+    EXPECT_EQ(schedule_->name_at(0), "system 1");
+    EXPECT_EQ(schedule_->name_at(1), "drift");
+}
+
+TEST_F(ScheduleTest, StagesEndWithABarrier) {
+    std::uint32_t seen = 99;
+    schedule_->add("spawner", [](Commands commands) { commands.spawn(Health{1}); });
+    schedule_->add("too early", [&](Query<const Health&> all) { seen = all.count(); });
+    schedule_->stage("late");
+    std::uint32_t seen_late = 99;
+    schedule_->add("late enough", [&](Query<const Health&> all) { seen_late = all.count(); });
+    ASSERT_TRUE(run());
+    EXPECT_EQ(seen, 0U);
+    EXPECT_EQ(seen_late, 1U);
+}
+
+TEST_F(ScheduleTest, CirclesAreToldWithTheirNames) {
+    schedule_->add("a", noting(1)).after("c");
+    schedule_->add("b", noting(2)).after("a");
+    schedule_->add("c", noting(3)).after("b");
+    schedule_->add("d", noting(4)).after("c");
+    EXPECT_EQ(run().status, Status::dependency_cycle);
+    const std::string problem(schedule_->problem());
+    EXPECT_NE(problem.find("c after b after a after c"), std::string::npos) << problem;
+    EXPECT_EQ(problem.find(" d"), std::string::npos) << problem;
+    EXPECT_EQ(world().resource<Log>()->count, 0U);
+}
+
+TEST_F(ScheduleTest, MistakesAreToldWithTheirNames) {
+    schedule_->add("a", noting(1)).after("nobody");
+    EXPECT_EQ(schedule_->prepare().status(), Status::not_found);
+    EXPECT_EQ(schedule_->problem(), "a runs after nobody, which is not in the schedule");
+    Schedule doubled(*memory_);
+    doubled.add("a", noting(1));
+    doubled.add("a", noting(2));
+    EXPECT_EQ(doubled.prepare().status(), Status::bad_argument);
+    Schedule staged(*memory_);
+    staged.add("a", noting(1)).after("b");
+    staged.stage("late");
+    staged.add("b", noting(2));
+    EXPECT_EQ(staged.prepare().status(), Status::dependency_cycle);
+    EXPECT_NE(std::string(staged.problem()).find("a runs after b"), std::string::npos);
+}
+
+TEST_F(ScheduleTest, ConditionsAreAskedAtTheBeginningOfAStage) {
+    schedule_->add<advance>();
+    schedule_->stage("sometimes");
+    schedule_->add("every third", noting(7)).run_if([](Res<const Clock> clock) {
+        return clock->ticks % 3 == 0;
+    });
+    for (int tick = 0; tick < 7; ++tick)
+        ASSERT_TRUE(run());
+    EXPECT_EQ(noted(), (std::vector<std::uint32_t>{7, 7}));
+}
+
+TEST_F(ScheduleTest, AFailedBarrierEndsTheRun) {
+    Schedule small(*memory_, {.command_bytes = 1});
+    bool was_late_run = false;
+    small.add("flood", [](Commands commands) {
+        for (int i = 0; i < 10'000; ++i)
+            commands.spawn(Genome{});
+    });
+    small.stage("late");
+    small.add("late", [&](Res<Clock>) { was_late_run = true; });
+    const ScheduleReport report = small.run(world(), *pool_);
+    EXPECT_EQ(report.status, Status::capacity_exhausted);
+    EXPECT_EQ(world().stats().entities, 0U);
+    EXPECT_FALSE(was_late_run);
+}
+
+TEST_F(ScheduleTest, SkippedCommandsNameSystemAndEntity) {
+    const Entity ada = *world().spawn(Health{1});
+    schedule_->add("first", [&](Commands commands) { commands.destroy(ada); });
+    schedule_->add("second", [&](Commands commands) { commands.destroy(ada); });
+    const ScheduleReport report = run();
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report.commands.skipped, 1U);
+    EXPECT_EQ(schedule_->name_at(report.commands.skipped_system), "second");
+    EXPECT_EQ(report.commands.skipped_entity, ada);
+}
+
+TEST_F(ScheduleTest, ExclusiveSystemsChangeTheStructureThemselves) {
+    for (int i = 0; i < 300; ++i) {
+        ASSERT_TRUE(i % 2 == 0 ? world().spawn(Health{i}, Frozen{}) : world().spawn(Health{i}));
+    }
+    const Entity other = *world().spawn(Health{0});
+    std::uint32_t destroyed = 0;
+    schedule_->add("thaw", [&](Exclusive<With<Frozen>> frozen) {
+        destroyed =
+            frozen.destroy_if<const Health&>([](const Health& health) { return health.points < 100; });
+        EXPECT_EQ(frozen.destroy(other), Status::bad_argument);
+        EXPECT_TRUE(frozen.spawn(Health{1000}, Frozen{}));
+        EXPECT_TRUE(frozen.add(frozen.query<Entity>().first(), Position{1, 2}));
+    });
+    schedule_->add("grow", [](World& all) { EXPECT_TRUE(all.spawn(Genome{})); });
+    ASSERT_TRUE(run());
+    EXPECT_EQ(destroyed, 50U);
+    EXPECT_EQ((Query<const Health&, With<Frozen>>(world()).count()), 101U);
+    EXPECT_EQ((Query<const Health&, Without<Frozen>>(world()).count()), 151U);
+    EXPECT_EQ((Query<const Genome&>(world()).count()), 1U);
+    rig_.commit();
+}
+
+TEST_F(ScheduleTest, IsPrintedAndDrawn) {
+    schedule_->add<drift>();
+    schedule_->add<age>();
+    schedule_->add<breed>();
+    schedule_->stage("l<a>te");
+    schedule_->add("all", [](World&) {});
+    EXPECT_EQ(text_of(*schedule_, &Schedule::print), "");
+    ASSERT_TRUE(run());
+    const std::string text = text_of(*schedule_, &Schedule::print);
+    EXPECT_NE(text.find("stage main: 3 systems"), std::string::npos) << text;
+    EXPECT_NE(text.find(" us"), std::string::npos) << text;
+    EXPECT_NE(text.find("| after age\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("all (exclusive)"), std::string::npos) << text;
+    const std::string dot = text_of(*schedule_, &Schedule::draw_dot);
+    EXPECT_NE(dot.find("s1 -> s2 [style=dashed]"), std::string::npos) << dot;
+    EXPECT_EQ(dot.find("s0 -> s"), std::string::npos) << dot;
+    const std::string svg = text_of(*schedule_, &Schedule::draw_svg);
+    EXPECT_EQ(svg.find("<a>"), std::string::npos) << svg;
+    EXPECT_NE(svg.find(">breed</text>"), std::string::npos) << svg;
+    EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
+}
+
+TEST_F(ScheduleTest, ARunAllocatesNothingOnceItIsWarm) {
+    ASSERT_TRUE(world().spawn_copies(500, Position{1, 2}, Health{64}, Velocity{1, 0, 0}));
+    schedule_->add<drift>();
+    schedule_->add<age>();
+    schedule_->add<breed>();
+    for (int tick = 0; tick < 3; ++tick)
+        ASSERT_TRUE(run());
+    const NoAllocationScope quiet("a tick");
+    for (int tick = 0; tick < 3; ++tick)
+        EXPECT_TRUE(run());
+}
+
+TEST_F(ScheduleTest, LookingUpASingleEntityMarksItAlone) {
+    const Entity ada = *world().spawn(Position{1, 2});
+    ASSERT_TRUE(world().spawn_copies(200, Position{}));
+    rig_.commit();
+    rig_.commit();
+    schedule_->add("one", [&](Query<Position&> all) {
+        EXPECT_TRUE(all.visit(ada, [](Position& position) { position.x = 9; }));
+    });
+    ASSERT_TRUE(run());
+    EXPECT_EQ((Query<ChangedNow<Position>>(world()).count()), 1U);
+    rig_.commit();
+}
+
+}  // namespace
+}  // namespace ouro
