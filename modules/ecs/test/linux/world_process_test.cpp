@@ -72,7 +72,9 @@ TEST(WorldProcess, AnotherProcessQueriesTheLiveWorld) {
         Query<Health&>(world).each([](Health& health) { ++health.points; });
         const auto passer = world.spawn(Genome{});
         ASSERT_TRUE(passer);
-        if (tick % 3 != 0) ASSERT_EQ(world.destroy(*passer), Status::ok);
+        if (tick % 3 != 0) {
+            ASSERT_EQ(world.destroy(*passer), Status::ok);
+        }
         ASSERT_TRUE(world.commit());
     }
     int state = -1;
