@@ -1,4 +1,5 @@
 #include "doctor.hpp"
+#include "dump_command.hpp"
 #include "report_command.hpp"
 #include "streams_command.hpp"
 
@@ -98,6 +99,33 @@ void add_streams(CLI::App& program, int& exit_code) {
     streams->callback([request, &exit_code] { exit_code = run_streams(*request, std::cout, std::cerr); });
 }
 
+void add_dump(CLI::App& program, int& exit_code) {
+    CLI::App* dump = program.add_subcommand(
+        "dump", "Show a world: its components, archetypes, columns, free slots, an entity with its fields");
+    auto request = std::make_shared<ouro::DumpRequest>();
+    dump->add_option("target", request->targets,
+                     "A saved image, or the number of a running process; several images show in a drawing "
+                     "what changes");
+    dump->add_option("--segment", request->segment, "Which, when there are several with worlds");
+    dump->add_option("--entity", request->entity, "Shows one with its fields: <slot> or <slot>:<generation>");
+    CLI::Option* json = dump->add_flag("--json", request->as_json, "Print one JSON object instead of text");
+    CLI::Option* against =
+        dump->add_option("--against", request->against, "An earlier image: tell what has changed since")
+            ->excludes(json);
+    CLI::Option* svg =
+        dump->add_option("--svg", request->svg, "Draw archetypes and pages into this file, - for the output")
+            ->excludes(json)
+            ->excludes(against);
+    dump->add_option("--samples", request->samples, "How often to look at a process, for a drawing")
+        ->check(CLI::Range(1, 10'000))
+        ->needs(svg);
+    dump->add_option("--interval", request->interval_seconds, "Seconds between two looks")
+        ->check(CLI::Range(0.0, 3600.0))
+        ->capture_default_str()
+        ->needs(svg);
+    dump->callback([request, &exit_code] { exit_code = run_dump(*request, std::cout, std::cerr); });
+}
+
 constexpr int kWrongUsage = 2;
 
 std::string known_commands(const CLI::App& program) {
@@ -139,6 +167,7 @@ int main(int argc, char** argv) {
     add_doctor(program);
     add_report(program, exit_code);
     add_streams(program, exit_code);
+    add_dump(program, exit_code);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

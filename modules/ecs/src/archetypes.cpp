@@ -77,7 +77,8 @@ Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noe
     ArchetypeRecord& record = heap_.edit(archetypes_[number]);
     record = {};
     record.mask = mask;
-    record.chain_hash = combine_hash(before, hash_of(mask)) | 1;
+    // The same numbers may have been other components once.
+    record.chain_hash = combine_hash(combine_hash(before, header_->registry_hash), hash_of(mask)) | 1;
     record.column_count = static_cast<std::uint16_t>(column_count);
     record.columns = heap_.offset_of(columns->data);
     record.column_map = heap_.offset_of(map);
@@ -192,12 +193,17 @@ Expected<std::uint32_t> WorldCore::take_column(Heat heat, std::uint64_t bytes, u
 void WorldCore::give_back(std::span<const ColumnRecord> columns, const BlockColumn* made,
                           std::uint32_t rows) noexcept {
     for (unsigned i = 0; i < columns.size(); ++i) {
-        const std::uint64_t bytes = std::uint64_t{rows} * columns[i].bytes;
         if (made[i].planes != 0) planes(const_cast<BlockColumn&>(made[i]), rows).release();
-        if (made[i].data == 0 || !has_own_pages(bytes)) continue;
-        const OwnPages pages = own_pages(bytes, i);
-        heap_.deallocate({at(made[i].data) - pages.stagger, pages.bytes});
+        if (made[i].data != 0) give_back_column(columns[i], made[i], rows, i);
     }
+}
+
+void WorldCore::give_back_column(const ColumnRecord& column, const BlockColumn& made, std::uint32_t rows,
+                                 unsigned number) noexcept {
+    const std::uint64_t bytes = std::uint64_t{rows} * column.bytes;
+    if (!has_own_pages(bytes)) return;
+    const OwnPages pages = own_pages(bytes, number);
+    heap_.deallocate({at(made.data) - pages.stagger, pages.bytes});
 }
 
 Status WorldCore::make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,

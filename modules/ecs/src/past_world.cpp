@@ -16,7 +16,7 @@ Expected<PastWorld> World::seen_in(Expected<TickView> view) const noexcept {
     if (!header) return header.status();
     // Before the world was made, there was none.
     if (header->magic != WorldHeader::kMagic) return Status::not_found;
-    return PastWorld(*std::move(view), *header);
+    return PastWorld(*std::move(view), *header, segment());
 }
 
 ComponentId PastWorld::find_component(std::string_view name) const noexcept {

@@ -85,6 +85,13 @@ Expected<Tick> World::commit() noexcept {
     return tick;
 }
 
+std::string_view World::segment() const noexcept {
+    const auto segments = ring().segments();
+    const auto found = std::ranges::find_if(
+        segments, [&](const Segment& each) { return each.offset == core_->segment_offset(); });
+    return found == segments.end() ? std::string_view() : found->name();
+}
+
 WorldStats World::stats() const noexcept {
     const WorldHeader& header = core_->header();
     return {.entities = header.live_entities,

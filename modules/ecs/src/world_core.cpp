@@ -194,6 +194,13 @@ Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
     return id;
 }
 
+std::uint64_t WorldCore::hash_of_registry() const noexcept {
+    std::uint64_t hash = 0;
+    for (std::uint32_t id = 0; id < header_->component_count; ++id)
+        hash = combine_hash(hash, hash_name(components_[id].name.view()));
+    return hash;
+}
+
 // Types keep their names, whatever numbers these have had.
 void WorldCore::find_ids_again() const noexcept {
     for (std::uint32_t type = 0; type < kMaxTypeNumbers; ++type)

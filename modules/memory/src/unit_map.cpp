@@ -1,3 +1,5 @@
+#include "run_bits.hpp"
+
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/detail/unit_map.hpp>
 #include <ouro/memory/seal.hpp>
@@ -25,44 +27,6 @@ constexpr unsigned kRetries = 4;
 
 constexpr unsigned kHalf = 32;
 constexpr std::uint64_t kLowerHalf = low_mask<std::uint64_t>(kHalf);
-
-// Calls visit(word, mask) for each word that a run touches, until it answers false; how many units were
-// visited before that.
-template <class Visit>
-std::size_t for_each_mask(std::size_t first, std::size_t count, Visit visit) noexcept {
-    std::size_t done = 0;
-    while (done < count) {
-        const std::size_t unit = first + done;
-        const auto bit = static_cast<unsigned>(unit % UnitMap::kUnitsPerWord);
-        const std::size_t here = std::min(count - done, UnitMap::kUnitsPerWord - bit);
-        if (!visit(unit / UnitMap::kUnitsPerWord, low_mask<std::uint64_t>(static_cast<unsigned>(here))
-                                                      << bit))
-            break;
-        done += here;
-    }
-    return done;
-}
-
-// The first unit from `unit` on, before `end`, whose bit is as wanted.
-std::size_t next_unit(const UnitMap::Word* words, std::size_t unit, std::size_t end, bool taken) noexcept {
-    while (unit < end) {
-        std::uint64_t word = words[unit / UnitMap::kUnitsPerWord].load(std::memory_order_relaxed);
-        if (!taken) word = ~word;
-        word >>= unit % UnitMap::kUnitsPerWord;
-        if (word != 0) return std::min(end, unit + static_cast<std::size_t>(std::countr_zero(word)));
-        unit = (unit / UnitMap::kUnitsPerWord + 1) * UnitMap::kUnitsPerWord;
-    }
-    return end;
-}
-
-bool set_if_clear(UnitMap::Word& word, std::uint64_t mask) noexcept {
-    std::uint64_t old = word.load(std::memory_order_relaxed);
-    do {
-        if ((old & mask) != 0) return false;
-    } while (
-        !word.compare_exchange_weak(old, old | mask, std::memory_order_acquire, std::memory_order_relaxed));
-    return true;
-}
 
 }  // namespace
 
@@ -95,7 +59,7 @@ bool UnitMap::take_at(std::size_t first, std::size_t count) noexcept {
 }
 
 void UnitMap::give_back(std::size_t first, std::size_t count) noexcept {
-    for_each_mask(first, count, [&](std::size_t word, std::uint64_t mask) {
+    for_each_run_word(first, count, [&](std::size_t word, std::uint64_t mask) {
         dirty_[word].fetch_or(mask, std::memory_order_relaxed);
         return true;
     });
@@ -104,47 +68,20 @@ void UnitMap::give_back(std::size_t first, std::size_t count) noexcept {
 }
 
 std::size_t UnitMap::find_and_claim(std::size_t count, std::size_t usable) noexcept {
-    std::uint64_t seen = hint_.load(std::memory_order_acquire);
-    const auto hint = static_cast<std::size_t>(seen & kLowerHalf);
-    std::size_t unit = next_unit(taken_, hint * kUnitsPerWord, usable, false);
-    // Everything before is taken: remember that, unless somebody gave back anything meanwhile. It may lie
-    // behind the old hint and before the new one, where it would never be found again.
-    if (unit / kUnitsPerWord > hint) {
-        const std::uint64_t moved = (seen & ~kLowerHalf) | (unit / kUnitsPerWord);
-        hint_.compare_exchange_strong(seen, moved, std::memory_order_relaxed);
-    }
-    while (unit + count <= usable) {
-        const std::size_t end = next_unit(taken_, unit, unit + count, true);
-        if (end == unit + count && claim(unit, count)) return unit;
-        unit = next_unit(taken_, std::max(end, unit + 1), usable, false);
-    }
-    return kNoUnit;
+    return RunBits(taken_, hint_).find_and_claim(count, usable);
 }
 
 bool UnitMap::claim(std::size_t first, std::size_t count) noexcept {
-    const std::size_t claimed = for_each_mask(
-        first, count, [&](std::size_t word, std::uint64_t mask) { return set_if_clear(taken_[word], mask); });
-    if (claimed == count) return true;
-    if (claimed != 0) unclaim(first, claimed);
-    return false;
+    return RunBits(taken_, hint_).claim(first, count);
 }
 
 void UnitMap::unclaim(std::size_t first, std::size_t count) noexcept {
-    for_each_mask(first, count, [&](std::size_t word, std::uint64_t mask) {
-        taken_[word].fetch_and(~mask, std::memory_order_release);
-        return true;
-    });
-    std::uint64_t seen = hint_.load(std::memory_order_relaxed);
-    std::uint64_t next = 0;
-    do {
-        const std::uint64_t word = std::min<std::uint64_t>(seen & kLowerHalf, first / kUnitsPerWord);
-        next = (((seen >> kHalf) + 1) << kHalf) | word;
-    } while (!hint_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+    RunBits(taken_, hint_).unclaim(first, count);
 }
 
 std::size_t UnitMap::clear_dirty(std::size_t first, std::size_t count) noexcept {
     std::size_t cleared = 0;
-    for_each_mask(first, count, [&](std::size_t word, std::uint64_t mask) {
+    for_each_run_word(first, count, [&](std::size_t word, std::uint64_t mask) {
         if ((dirty_[word].load(std::memory_order_relaxed) & mask) == 0) return true;
         const std::uint64_t old = dirty_[word].fetch_and(~mask, std::memory_order_relaxed);
         cleared += static_cast<std::size_t>(std::popcount(old & mask));

@@ -53,6 +53,9 @@ void StateRing::end() noexcept {
 MemoryBlock StateRing::image() const noexcept {
     return core_->image().block();
 }
+int StateRing::image_descriptor() const noexcept {
+    return core_->image().descriptor();
+}
 OffsetBase StateRing::base() const noexcept {
     return core_->image().base();
 }

@@ -1,6 +1,7 @@
 #include "file_descriptor.hpp"
 #include "mappings.hpp"
 #include "page_range.hpp"
+#include "process_file.hpp"
 #include "system_calls.hpp"
 
 #include <ouro/os/memory_object.hpp>
@@ -11,6 +12,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ouro::os {
@@ -34,6 +36,18 @@ Status check_map_request(const MapRequest& request, std::size_t object_bytes) no
     if (request.within.is_null()) return Status::ok;
     if (request.address != nullptr || request.within.size != request.bytes) return Status::bad_argument;
     return check_pages(request.within);
+}
+
+// The size of what the descriptor stands for, once it is known to stay mapped whole.
+Expected<std::size_t> size_of_object(int descriptor) noexcept {
+    const int seals = attempt(OsCall::query_file, [&] { return ::fcntl(descriptor, F_GET_SEALS); });
+    if (seals < 0) return errno == EINVAL ? Status::wrong_format : status_of_error(errno);
+    if ((seals & F_SEAL_SHRINK) == 0) return Status::wrong_format;
+    struct stat found{};
+    if (attempt(OsCall::query_file, [&] { return ::fstat(descriptor, &found); }) != 0)
+        return status_of_error(errno);
+    if (found.st_size == 0) return Status::zero_size;
+    return checked_align_up(static_cast<std::size_t>(found.st_size), page_size());
 }
 
 }  // namespace
@@ -71,6 +85,29 @@ Expected<MemoryObject> MemoryObject::create(std::size_t bytes, const char* name)
         return status_of_error(errno);
     }
     return MemoryObject(file.release(), *rounded);
+}
+
+Expected<MemoryObject> MemoryObject::open(int descriptor) noexcept {
+    FileDescriptor own(attempt(OsCall::open_file, [&] { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }));
+    if (own.get() < 0) return errno == EBADF ? Status::bad_argument : status_of_error(errno);
+    const auto bytes = size_of_object(own.get());
+    if (!bytes) return bytes.status();
+    return MemoryObject(own.release(), *bytes);
+}
+
+Expected<MemoryObject> MemoryObject::open_of(std::uint32_t process, int descriptor) noexcept {
+    if (descriptor < 0) return Status::bad_argument;
+    const ProcessFile file(process, "fd/", static_cast<std::uint32_t>(descriptor));
+    // What is behind the number may be anything: waiting for a pipe's writer would be one of its effects.
+    constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    FileDescriptor own(attempt(OsCall::open_file, [&] { return ::open(file.path(), kFlags); }));
+    if (own.get() < 0) {
+        const bool is_other_kind = errno == ENXIO || errno == ENODEV;
+        return is_other_kind ? Status::wrong_format : status_of_error(errno);
+    }
+    const auto bytes = size_of_object(own.get());
+    if (!bytes) return bytes.status();
+    return MemoryObject(own.release(), *bytes);
 }
 
 MemoryObject::MemoryObject(MemoryObject&& other) noexcept

@@ -1,4 +1,5 @@
 #include "file_descriptor.hpp"
+#include "process_file.hpp"
 #include "system_calls.hpp"
 #include "text_file.hpp"
 
@@ -8,30 +9,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstring>
 
 #include <sys/uio.h>
 #include <unistd.h>
 
 namespace ouro::os {
 namespace {
-
-// "/proc/<number>/<name>".
-class ProcessFile {
-public:
-    ProcessFile(std::uint32_t process, std::string_view name) noexcept {
-        constexpr std::string_view kRoot = "/proc/";
-        std::memcpy(path_.data(), kRoot.data(), kRoot.size());
-        char* end = std::to_chars(path_.data() + kRoot.size(), path_.data() + path_.size() / 2, process).ptr;
-        *end++ = '/';
-        std::memcpy(end, name.data(), name.size());
-    }
-    [[nodiscard]] const char* path() const noexcept { return path_.data(); }
-
-private:
-    std::array<char, 64> path_{};
-};
 
 // What the kernel says of a page, by a bit each.
 constexpr std::uint64_t kIsPresent = std::uint64_t{1} << 63;

@@ -21,6 +21,14 @@ Expected<MemoryObject> MemoryObject::create(std::size_t, const char*) noexcept {
     return Status::not_supported;
 }
 
+Expected<MemoryObject> MemoryObject::open(int) noexcept {
+    return Status::not_supported;
+}
+
+Expected<MemoryObject> MemoryObject::open_of(std::uint32_t, int) noexcept {
+    return Status::not_supported;
+}
+
 MemoryObject::MemoryObject(MemoryObject&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), size_(std::exchange(other.size_, 0)) {}
 

@@ -82,6 +82,16 @@ Status make_memory_object() {
     return object->discard(0, os::page_size()).status();
 }
 
+Status open_memory_object() {
+    static const auto object = os::MemoryObject::create(os::page_size(), "sweep");
+    if (!object) return object.status();
+    const auto same = os::MemoryObject::open(object->descriptor());
+    if (!same) return same.status();
+    const auto read_only = os::MemoryObject::open_of(os::process_id(), object->descriptor());
+    if (!read_only) return read_only.status();
+    return read_only->map({.bytes = read_only->size(), .protection = os::Protection::read}).status();
+}
+
 Status track_by_kernel() {
     auto memory = os::Reservation::create({.bytes = 4 * os::page_size()});
     if (!memory) return memory.status();
@@ -218,6 +228,7 @@ constexpr Operation kOperations[] = {
     {"reserve_and_commit", reserve_and_commit},
     {"reserve_aligned", reserve_aligned},
     {"make_memory_object", make_memory_object},
+    {"open_memory_object", open_memory_object},
     {"track_by_kernel", track_by_kernel},
     {"track_by_faults", track_by_faults},
     {"use_huge_pages", use_huge_pages},

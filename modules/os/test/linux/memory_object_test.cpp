@@ -1,13 +1,17 @@
 #include "mapping_table.hpp"
 
 #include <ouro/os/memory_object.hpp>
+#include <ouro/os/process_memory.hpp>
 #include <ouro/os/reservation.hpp>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +105,45 @@ TEST(MemoryObject, DiscardedPagesReadZeroAndAreGivenBack) {
     struct stat state = {};
     ASSERT_EQ(::fstat(object->descriptor(), &state), 0);
     EXPECT_LE(static_cast<std::size_t>(state.st_blocks) * 512, 4 * os::page_size());
+}
+
+TEST(MemoryObject, IsOpenedByItsDescriptor) {
+    const NoMappingLeak balanced;
+    const auto object = MemoryObject::create(2 * os::page_size(), "passed on");
+    ASSERT_TRUE(object);
+    const auto mapping = object->map({.bytes = object->size()});
+    ASSERT_TRUE(mapping);
+    mapping->block().data[5] = std::byte{5};
+    const auto same = MemoryObject::open(object->descriptor());
+    ASSERT_TRUE(same);
+    EXPECT_EQ(same->size(), object->size());
+    EXPECT_NE(same->descriptor(), object->descriptor());
+    const auto read_only = MemoryObject::open_of(os::process_id(), object->descriptor());
+    ASSERT_TRUE(read_only);
+    const auto view = read_only->map({.bytes = object->size(), .protection = os::Protection::read});
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view->block().data[5], std::byte{5});
+    EXPECT_EQ(read_only->map({.bytes = object->size()}).status(), Status::permission_denied);
+}
+
+TEST(MemoryObject, OnlyObjectsThatCannotShrinkAreOpened) {
+    EXPECT_EQ(MemoryObject::open(-1).status(), Status::bad_argument);
+    const int plain = ::memfd_create("plain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    EXPECT_EQ(MemoryObject::open(plain).status(), Status::wrong_format);
+    ASSERT_EQ(::fcntl(plain, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    EXPECT_EQ(MemoryObject::open(plain).status(), Status::zero_size);
+    ASSERT_EQ(::ftruncate(plain, 100), 0);
+    const auto object = MemoryObject::open(plain);
+    ASSERT_TRUE(object);
+    EXPECT_EQ(object->size(), os::page_size());
+    ::close(plain);
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    EXPECT_EQ(MemoryObject::open(pipe[0]).status(), Status::wrong_format);
+    EXPECT_EQ(MemoryObject::open_of(os::process_id(), pipe[0]).status(), Status::wrong_format);
+    EXPECT_EQ(MemoryObject::open_of(os::process_id(), 12'345).status(), Status::not_found);
+    ::close(pipe[0]);
+    ::close(pipe[1]);
 }
 
 TEST(MemoryObject, RefusesSenselessRequests) {

@@ -31,11 +31,13 @@ class PastQuery;
 //     const auto health = past->get<Health>(ada);      // Expected<Health>: a copy
 class PastWorld {
 public:
-    PastWorld(TickView view, const WorldHeader& header) noexcept : view_(std::move(view)), header_(header) {}
+    PastWorld(TickView view, const WorldHeader& header, std::string_view segment) noexcept
+        : view_(std::move(view)), header_(header), segment_(segment) {}
 
     [[nodiscard]] Tick tick() const noexcept { return view_.tick(); }
     [[nodiscard]] const TickView& view() const noexcept { return view_; }
     [[nodiscard]] const WorldHeader& header() const noexcept { return header_; }
+    [[nodiscard]] std::string_view segment() const noexcept { return segment_; }
     [[nodiscard]] std::uint32_t entity_count() const noexcept { return header_.live_entities; }
 
     [[nodiscard]] bool is_alive(Entity entity) const noexcept { return slot(entity).has_value(); }
@@ -97,6 +99,8 @@ private:
 
     TickView view_;
     WorldHeader header_;
+    // Of the ring, which outlives it.
+    std::string_view segment_;
 };
 
 // The entities of a past tick that had certain components. Terms are those of Query that do not write;

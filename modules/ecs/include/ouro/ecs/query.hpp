@@ -54,7 +54,9 @@ class Query {
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
     explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {
-        detail::expect_query([] { return detail::access_of<Terms...>(); });
+        detail::expect_query([] { return detail::access_of<false, Terms...>(); });
+        if constexpr (Plan::kHasSparse)
+            detail::expect_query([] { return detail::access_of<true, Terms...>(); });
     }
 
     // Calls fn with what the terms hand out, for each entity.
@@ -169,9 +171,10 @@ public:
     // read what belongs to all. capacity_exhausted.
     [[nodiscard]] Status reserve_marks() const noexcept {
         Status status = Status::ok;
+        if constexpr (Plan::kHasSparse) status = Join::reserve(*core_, Join::tables(*core_));
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
                          const detail::QueryMatch& match, std::uint32_t) {
-            status = Plan::reserve(place, match);
+            if (status == Status::ok) status = Plan::reserve(place, match);
             return status == Status::ok;
         });
         return status;

@@ -212,6 +212,8 @@ public:
     [[nodiscard]] Expected<PastWorld> at(KeptFuture future, Tick tick) const noexcept;
 
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
+    // The name of its own.
+    [[nodiscard]] std::string_view segment() const noexcept;
     // For components that hold simulation types.
     [[nodiscard]] ImageHeap& heap() noexcept { return core_->heap(); }
     [[nodiscard]] WorldStats stats() const noexcept;

@@ -5,6 +5,7 @@
 #include <ouro/os/virtual_memory.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 // Memory that exists apart from its addresses, so that it can be mapped at several of them at once: a write
 // through one mapping is seen through all. wasm32 has one address per byte; create answers not_supported
@@ -50,6 +51,16 @@ public:
     // up in the system's list of mappings. The object can grow but never shrink, so that no mapping of it
     // loses its ground. Fails with zero_size, size_overflow, too_many_files, out_of_memory or not_supported.
     [[nodiscard]] static Expected<MemoryObject> create(std::size_t bytes, const char* name) noexcept;
+
+    // The object behind a descriptor, as another process created it and passed it on; the descriptor stays
+    // the caller's. Fails with bad_argument (not an open descriptor), wrong_format (no memory object, or one
+    // that could shrink under its mappings), zero_size (an empty one), size_overflow, too_many_files or
+    // not_supported.
+    [[nodiscard]] static Expected<MemoryObject> open(int descriptor) noexcept;
+    // The object that another process has open under that number, for reading only: it can be mapped with
+    // Protection::read, and whatever else is asked of it fails. As above, and with not_found (no such process
+    // or descriptor) and permission_denied (the system lets only the same user look, or a debugger).
+    [[nodiscard]] static Expected<MemoryObject> open_of(std::uint32_t process, int descriptor) noexcept;
 
     constexpr MemoryObject() noexcept = default;
     MemoryObject(MemoryObject&& other) noexcept;

@@ -125,6 +125,8 @@ public:
     ~StateRing();
 
     [[nodiscard]] MemoryBlock image() const noexcept;
+    // Of the image's memory, for a reader in another process (ImageMapping); -1 where it has none.
+    [[nodiscard]] int image_descriptor() const noexcept;
     [[nodiscard]] OffsetBase base() const noexcept;
     [[nodiscard]] std::span<const Segment> segments() const noexcept;
     // not_found.

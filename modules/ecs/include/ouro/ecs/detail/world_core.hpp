@@ -215,6 +215,8 @@ public:
     }
 
 private:
+    friend class WorldLoader;
+
     struct Transition {
         std::uint64_t chain_hash = 0;
         std::uint64_t target_hash = 0;
@@ -236,6 +238,7 @@ private:
     [[nodiscard]] Expected<ComponentId> add_component_of_type(
         std::uint32_t type, const ComponentDescription& description) noexcept;
     void find_ids_again() const noexcept;
+    [[nodiscard]] std::uint64_t hash_of_registry() const noexcept;
     void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
 
@@ -261,6 +264,8 @@ private:
                                       std::uint32_t rows) noexcept;
     void give_back(std::span<const ColumnRecord> columns, const BlockColumn* made,
                    std::uint32_t rows) noexcept;
+    void give_back_column(const ColumnRecord& column, const BlockColumn& made, std::uint32_t rows,
+                          unsigned number) noexcept;
     [[nodiscard]] Expected<std::uint32_t> take_column(Heat heat, std::uint64_t bytes,
                                                       unsigned column) noexcept;
     void declare_header() noexcept {

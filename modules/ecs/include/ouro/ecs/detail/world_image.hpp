@@ -18,6 +18,9 @@ public:
     [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
     [[nodiscard]] const WorldHeader& header() const noexcept { return *header_; }
     [[nodiscard]] std::uint32_t offset_of_header() const noexcept { return heap_.offset_of(header_); }
+    [[nodiscard]] std::uint32_t segment_offset() const noexcept {
+        return heap_.offset_of(heap_.segment().data);
+    }
     [[nodiscard]] DirtyMap& marks() noexcept { return marks_; }
     [[nodiscard]] std::byte* at(std::uint32_t offset) const noexcept { return base_ + offset; }
     [[nodiscard]] std::uint32_t now() const noexcept { return header_->tick; }

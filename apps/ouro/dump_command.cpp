@@ -1,0 +1,219 @@
+#include "dump_command.hpp"
+
+#include "image_reader.hpp"
+#include "world_images.hpp"
+
+#include <ouro/ecs/world_diff.hpp>
+#include <ouro/ecs/world_dump.hpp>
+#include <ouro/ecs/world_text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <thread>
+
+namespace ouro {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+constexpr std::string_view kWhatToGive =
+    "give the file of an image that the program saved with ouro::save_world(world, path), or the number of a "
+    "running process, as `ps` or `pgrep <name>` tells it: ouro dump <file or number>";
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+    Number number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+std::unique_ptr<WorldImage> open_target(const std::string& target) {
+    const auto process_id = number_in<std::uint32_t>(target);
+    return process_id ? open_process_image(*process_id) : open_saved_image(target);
+}
+
+ByteSink sink_of(std::ostream& out) {
+    return {.write =
+                [](void* context, std::string_view bytes) {
+                    static_cast<std::ostream*>(context)->write(bytes.data(),
+                                                               static_cast<std::streamsize>(bytes.size()));
+                },
+            .context = &out};
+}
+
+void expect_ok(Status status, const std::string& source) {
+    if (status == Status::ok) return;
+    if (status == Status::corrupt_data)
+        throw ReportError("the world in " + source +
+                          " does not fit together: it is damaged, or was written meanwhile. Try again");
+    throw ReportError("the world in " + source + " cannot be read: " + std::string(status_text(status)));
+}
+
+WorldReader reader_of(const WorldImage& image, const std::string& segment) {
+    const auto reader = WorldReader::open(image.bytes(), segment);
+    if (reader.status() == Status::not_found)
+        throw ReportError(image.source() + " holds no world" +
+                          (segment.empty() ? "" : " in a segment '" + segment + "'"));
+    if (!reader) expect_ok(reader.status(), image.source());
+    return *reader;
+}
+
+Entity entity_named(const std::string& name, const WorldReader& reader) {
+    const std::string_view text = name;
+    const std::size_t colon = text.find(':');
+    const auto slot = number_in<std::uint32_t>(text.substr(0, colon));
+    if (!slot) throw ReportError("'" + name + "' is no entity: give its slot, or <slot>:<generation>");
+    const auto occupant = reader.entity_in(*slot);
+    const bool is_there = occupant && !occupant->is_null();
+    if (colon != text.npos) {
+        const auto generation = number_in<std::uint16_t>(text.substr(colon + 1));
+        if (generation && is_there && occupant->generation() == *generation) return *occupant;
+    } else if (is_there) {
+        return *occupant;
+    }
+    throw ReportError("there is no entity " + name);
+}
+
+// A process that goes on is looked at again when what was read does not fit together.
+template <class Write>
+void with_reader(const DumpRequest& request, const std::string& target, Write&& write) {
+    constexpr int kTries = 5;
+    for (int attempt = 1;; ++attempt) {
+        const auto image = open_target(target);
+        const auto reader = WorldReader::open(image->bytes(), request.segment);
+        const bool is_torn =
+            reader.status() == Status::corrupt_data || (reader && reader->check() != Status::ok);
+        if (is_torn && attempt < kTries && number_in<std::uint32_t>(target)) continue;
+        const WorldReader sound = reader_of(*image, request.segment);
+        write(sound, *image);
+        return;
+    }
+}
+
+void write_dump(const DumpRequest& request, std::ostream& out) {
+    with_reader(request, request.targets.back(), [&](const WorldReader& reader, const WorldImage& image) {
+        WorldDumpOptions options;
+        if (!request.entity.empty()) options.entity = entity_named(request.entity, reader);
+        const Status status = request.as_json ? write_world_json(reader, sink_of(out), options)
+                                              : write_world_text(reader, sink_of(out), options);
+        expect_ok(status, image.source());
+    });
+}
+
+void write_differences(const DumpRequest& request, std::ostream& out) {
+    const auto before = open_target(request.against);
+    const WorldReader earlier = reader_of(*before, request.segment);
+    with_reader(request, request.targets.back(), [&](const WorldReader& later, const WorldImage& image) {
+        std::size_t count = 0;
+        const Status status = diff_worlds(earlier, later, [&](const WorldChange& change) {
+            std::array<char, 400> text;
+            out << describe_change(change, text) << '\n';
+            ++count;
+        });
+        expect_ok(status, before->source() + " or " + image.source());
+        out << count << (count == 1 ? " difference\n" : " differences\n");
+    });
+}
+
+// Behind the last byte that the world uses: what lies there need not be read, nor be brought into memory.
+std::uint64_t used_end(const WorldReader& reader) {
+    const WorldHeader& header = reader.header();
+    std::uint64_t end = std::max(header.components + kMaxComponents * sizeof(ComponentRecord),
+                                 header.entities + header.used_slots * sizeof(EntitySlot));
+    end = std::max(end, header.archetypes + header.archetype_count * sizeof(ArchetypeRecord));
+    for (std::uint32_t number = 0; number < header.archetype_count; ++number) {
+        const auto archetype = reader.archetype(number);
+        if (!archetype) continue;
+        for (std::uint32_t i = 0; i < archetype->column_count; ++i) {
+            const auto shape = reader.column(*archetype, i);
+            for (std::uint32_t block = 0; shape && block < archetype->block_count; ++block) {
+                const auto own = reader.block_column(*archetype, block, i);
+                if (own) end = std::max(end, own->data + std::uint64_t{rows_of_block(block)} * shape->bytes);
+            }
+        }
+    }
+    return end;
+}
+
+// In how many of several images a page differs from the one before.
+class HeatCount {
+public:
+    void add(const WorldReader& reader) {
+        const auto pages = static_cast<std::size_t>((used_end(reader) - 1) >> kStatePageShift) + 1;
+        const bool is_first = before_.empty();
+        counts_.resize(std::max(counts_.size(), pages));
+        before_.resize(std::max(before_.size(), pages * kStatePageBytes));
+        std::array<std::byte, kStatePageBytes> page;
+        for (auto number = static_cast<std::size_t>(reader.segment_offset() >> kStatePageShift);
+             number < pages; ++number) {
+            if (reader.read(std::uint64_t{number} << kStatePageShift, page) != Status::ok) continue;
+            const auto old = before_.begin() + static_cast<std::ptrdiff_t>(number * kStatePageBytes);
+            if (!is_first && !std::ranges::equal(page, std::span(old, page.size()))) ++counts_[number];
+            std::ranges::copy(page, old);
+        }
+        if (!is_first) ++ticks_;
+    }
+    [[nodiscard]] PageHeat heat() const { return {.counts = counts_, .ticks = ticks_}; }
+
+private:
+    std::vector<std::uint32_t> counts_;
+    std::vector<std::byte> before_;
+    std::uint32_t ticks_ = 0;
+};
+
+void write_drawing(const DumpRequest& request, std::ostream& out) {
+    HeatCount heat;
+    const bool is_process = number_in<std::uint32_t>(request.targets.back()).has_value();
+    std::vector<std::string> looks = request.targets;
+    if (is_process) looks.assign(std::max(request.samples, 1U), request.targets.back());
+    for (std::size_t i = 0; i + 1 < looks.size(); ++i) {
+        with_reader(request, looks[i],
+                    [&](const WorldReader& reader, const WorldImage&) { heat.add(reader); });
+        if (is_process) std::this_thread::sleep_for(std::chrono::duration<double>(request.interval_seconds));
+    }
+    with_reader(request, looks.back(), [&](const WorldReader& reader, const WorldImage& image) {
+        if (looks.size() > 1) heat.add(reader);
+        expect_ok(write_world_svg(reader, sink_of(out), heat.heat()), image.source());
+    });
+}
+
+void write_drawing_to(const DumpRequest& request, std::ostream& out) {
+    if (request.svg == "-") return write_drawing(request, out);
+    std::ofstream file(request.svg, std::ios::binary);
+    write_drawing(request, file);
+    file.close();
+    if (!file) throw ReportError("'" + request.svg + "' cannot be written");
+}
+
+}  // namespace
+
+int run_dump(const DumpRequest& request, std::ostream& out, std::ostream& errors) {
+    if (request.targets.empty()) {
+        errors << "ouro dump: " << kWhatToGive << '\n';
+        return kWrongUsage;
+    }
+    try {
+        if (!request.svg.empty()) {
+            write_drawing_to(request, out);
+        } else if (!request.against.empty()) {
+            write_differences(request, out);
+        } else {
+            write_dump(request, out);
+        }
+        return 0;
+    } catch (const ReportError& error) {
+        errors << "ouro dump: " << error.what() << '\n';
+        return kFailed;
+    }
+}
+
+}  // namespace ouro

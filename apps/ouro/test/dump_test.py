@@ -1,0 +1,110 @@
+"""Usage: dump_test.py <ouro> <sample program>: `ouro dump` on saved images, on a program that runs, and on neither."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+from stopped_program import StoppedProgram
+
+OURO = os.path.realpath(sys.argv.pop(1))
+SAMPLE = os.path.realpath(sys.argv.pop(1))
+
+
+def dump(*arguments):
+    return subprocess.run([OURO, "dump", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, encoding="utf-8", timeout=120)
+
+
+class Sample(StoppedProgram):
+    def __init__(self, folder):
+        super().__init__(SAMPLE, folder)
+        self.await_ready()
+
+
+class Dump(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        with Sample(cls.folder.name) as sample:
+            cls.live = {
+                "text": dump(sample.number),
+                "json": dump(sample.number, "--json", "--entity", "0"),
+                "svg": dump(sample.number, "--svg", "-", "--samples", 2, "--interval", 0),
+            }
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def image(self, number):
+        return os.path.join(self.folder.name, f"{number}.image")
+
+    def assert_refused(self, result, code, *words):
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.assertTrue(result.stderr.startswith("ouro"), result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_text(self):
+        result = dump(self.image(0), "--entity", "0:1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for words in ('world "town"', "3702 entities", "Story", "cold", "3000 rows of 4096 (73%): Place, Speed",
+                      "Place, Asleep", "entity 0:1", '"Ada came first"', "1.5"):
+            self.assertIn(words, result.stdout)
+
+    def test_json(self):
+        told = json.loads(dump(self.image(2), "--json", "--entity", 0).stdout)
+        self.assertEqual(told["slots"]["live"], 3701)
+        self.assertEqual(told["slots"]["next_free"], [1])
+        self.assertEqual(told["entity"]["components"]["Place"], {"x": 2.5, "y": 2})
+        self.assertEqual(told["entity"]["components"]["Story"], {"text": "Ada came first"})
+        self.assertEqual(sum(each["rows"] for each in told["archetypes"]), 3701)
+
+    def test_a_running_program(self):
+        self.assertEqual(self.live["text"].returncode, 0, self.live["text"].stderr)
+        self.assertIn("3701 entities", self.live["text"].stdout)
+        told = json.loads(self.live["json"].stdout)
+        self.assertEqual(told["entity"]["components"]["Place"], {"x": 2.5, "y": 2})
+        self.assertIn("</svg>", self.live["svg"].stdout)
+
+    def test_what_changed(self):
+        result = dump(self.image(2), "--against", self.image(1))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stdout.splitlines()
+        self.assertEqual(lines[:2], ["0:1 Place.x 2 -> 2.5", "1:1 destroyed"])
+        self.assertIn("2:1 Place.y 2 -> 3", lines)
+        self.assertEqual(lines[-1], "6002 differences")
+        self.assertEqual(dump(self.image(1), "--against", self.image(1)).stdout, "0 differences\n")
+
+    def test_a_drawing(self):
+        path = os.path.join(self.folder.name, "world.svg")
+        result = dump(*(self.image(number) for number in range(3)), "--svg", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        xml.etree.ElementTree.fromstring(text)
+        for words in ("town, tick", "written in none to all of 2 ticks", "archetype 0", "Story"):
+            self.assertIn(words, text)
+
+    def test_mistakes(self):
+        self.assert_refused(dump(), 2, "ouro dump <file or number>")
+        self.assert_refused(dump("no such file"), 1, "there is no file 'no such file'")
+        self.assert_refused(dump(OURO), 1, "is no saved image")
+        self.assert_refused(dump(os.getpid()), 1)
+        self.assert_refused(dump(self.image(0), "--entity", "99999"), 1, "there is no entity 99999")
+        self.assert_refused(dump(self.image(0), "--entity", "0:7"), 1, "there is no entity 0:7")
+        self.assert_refused(dump(self.image(0), "--entity", "Ada"), 1, "is no entity")
+        self.assert_refused(dump(self.image(0), "--segment", "village"), 1, "no world in a segment 'village'")
+        self.assert_refused(dump(self.image(0), "--json", "--svg", "-"), 2)
+        cut = os.path.join(self.folder.name, "cut.image")
+        with open(self.image(0), "rb") as whole, open(cut, "wb") as part:
+            part.write(whole.read()[:10000])
+        self.assert_refused(dump(cut), 1, "damaged or cut off")
+
+
+if __name__ == "__main__":
+    unittest.main()
