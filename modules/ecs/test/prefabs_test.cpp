@@ -1,6 +1,7 @@
 #include "ecs_rig.hpp"
 
 #include <ouro/ecs/names.hpp>
+#include <ouro/ecs/past_world.hpp>
 #include <ouro/ecs/prefabs.hpp>
 
 namespace ouro {
@@ -47,6 +48,11 @@ TEST_F(PrefabsTest, QueriesPassOverPrefabs) {
     EXPECT_EQ(world().get<Burning>(one)->ticks, 2U);
     EXPECT_EQ(Query<const Position&>(world()).first(), one);
     EXPECT_EQ(Query<const Burning&>(world()).first(), one);
+    const Tick tick = rig_.commit();
+    const auto past = world().at(tick);
+    ASSERT_TRUE(past);
+    EXPECT_EQ(past->query<const Position&>().count(), 1U);
+    EXPECT_EQ((past->query<const Position&, With<Prefab>>().count()), 1U);
     // Without the tag it is as any other.
     ASSERT_TRUE(world().remove<Prefab>(orc));
     EXPECT_EQ(Query<const Position&>(world()).count(), 2U);

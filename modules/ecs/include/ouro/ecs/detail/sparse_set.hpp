@@ -5,6 +5,7 @@
 #include <ouro/ecs/layout.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -68,20 +69,15 @@ public:
         return row;
     }
     // Requires: has one. What is left has another order.
-    void remove(std::uint32_t slot) noexcept {
-        SparseReady& ready = core_->ready_of(*table_);
-        if (core_->events().is_watching(EventKind::removed, table_->component)) [[unlikely]]
-            record_removed(slot);
-        const std::uint32_t row = find(slot) - 1;
-        const Entity moved = core_->remove_row(table_->rows, ready.rows, row);
-        if (!moved.is_null()) set(ready.units[1], slot_index(moved), row + 1);
-        set(ready.units[0], slot, 0);
-    }
-    // The same when the type is known.
+    void remove(std::uint32_t slot) noexcept;
+    // The same when the type is known. All is read before the first write, which the compiler must take for
+    // one to anything.
     template <class T>
     void remove(std::uint32_t slot) noexcept {
+        WorldCore& core = *core_;
         ArchetypeRecord& own = table_->rows;
-        const std::uint32_t row = find(slot) - 1;
+        std::uint32_t& own_number = number_of(slot);
+        const std::uint32_t row = own_number - 1;
         const std::uint32_t last = own.row_count - 1;
         const RowPlace from = place_of_row(last);
         const RowPlace to = place_of_row(row);
@@ -90,22 +86,30 @@ public:
         // Rows that did not come in the same tick, or have marks, take the longer way.
         const bool is_plain =
             have_same_state(from_columns[1], to_columns[1]) &&
-            (core_->now() - own.added_tick > 1 || row >= own.added_from || last < own.added_before);
-        if (!is_plain || core_->events().is_watching()) [[unlikely]]
+            (row >= own.added_from || last < own.added_before || core.now() - own.added_tick > 1);
+        if (!is_plain || core.events().is_watching()) [[unlikely]]
             return remove(slot);
-        SparseReady& ready = core_->ready_of(*table_);
-        Entity& name = core_->cell<Entity>(to_columns[0], to.index);
-        T& value = core_->cell<T>(to_columns[1], to.index);
-        const Entity moved = core_->cell<Entity>(from_columns[0], from.index);
-        core_->declare_near(ready.units[2], &name, sizeof(name));
-        core_->declare_near(ready.units[3], &value, sizeof(value));
+        const Entity moved = core.cell<Entity>(from_columns[0], from.index);
+        const T last_value = core.cell<T>(from_columns[1], from.index);
+        Entity& name = core.cell<Entity>(to_columns[0], to.index);
+        T& value = core.cell<T>(to_columns[1], to.index);
+        std::uint32_t& moved_number = number_of(slot_index(moved));
+        const std::uint32_t added_from = std::min(own.added_from, last);
+        const std::uint32_t added_before = std::min(own.added_before, last);
+        auto& units = core.ready_of(*table_).units;
+        const bool is_near = core.is_near(units[0], &own_number, sizeof(own_number)) &
+                             core.is_near(units[1], &moved_number, sizeof(moved_number)) &
+                             core.is_near(units[2], &name, sizeof(name)) &
+                             core.is_near(units[3], &value, sizeof(value));
+        if (!is_near) [[unlikely]]
+            declare_four({&own_number, &moved_number, &name, &value}, sizeof(T));
         name = moved;
-        value = core_->cell<T>(from_columns[1], from.index);
-        set(ready.units[1], slot_index(moved), row + 1);
-        set(ready.units[0], slot, 0);
+        value = last_value;
+        moved_number = row + 1;
+        own_number = 0;
         own.row_count = last;
-        own.added_from = std::min(own.added_from, last);
-        own.added_before = std::min(own.added_before, last);
+        own.added_from = added_from;
+        own.added_before = added_before;
     }
 
     [[nodiscard]] BlockColumn* block(std::uint32_t number) const noexcept {
@@ -142,12 +146,17 @@ private:
         return reinterpret_cast<std::uint32_t*>(core_->at(offset));
     }
     // Requires: the slot's page is there.
+    [[nodiscard]] std::uint32_t& number_of(std::uint32_t slot) const noexcept {
+        return numbers(pages()[slot / kSparsePageSlots])[slot % kSparsePageSlots];
+    }
     void set(std::uintptr_t& unit, std::uint32_t slot, std::uint32_t number) noexcept {
-        std::uint32_t& own = numbers(pages()[slot / kSparsePageSlots])[slot % kSparsePageSlots];
+        std::uint32_t& own = number_of(slot);
         core_->declare_near(unit, &own, sizeof(own));
         own = number;
     }
     [[nodiscard]] Status add_page(std::uint32_t number) noexcept;
+    // What a removal writes: two numbers, a name and a value.
+    void declare_four(std::array<const void*, 4> places, std::size_t bytes) noexcept;
     void record_added(Entity entity) noexcept;
     void record_removed(std::uint32_t slot) noexcept;
 

@@ -119,8 +119,11 @@ public:
     }
     void declare(const void* address, std::size_t bytes) noexcept { heap_.mark(address, bytes); }
     // Declares what often lies in the unit that was declared last, since the epoch began.
+    [[nodiscard]] bool is_near(std::uintptr_t unit, const void* address, std::size_t bytes) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_;
+    }
     void declare_near(std::uintptr_t& unit, const void* address, std::size_t bytes) noexcept {
-        if (reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_) [[likely]]
+        if (is_near(unit, address, bytes)) [[likely]]
             return;
         declare(address, bytes);
         unit = reinterpret_cast<std::uintptr_t>(
