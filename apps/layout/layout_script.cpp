@@ -5,8 +5,15 @@
 namespace ouro {
 namespace {
 
+constexpr std::size_t kLongestLine = 118;
+
 std::string number(std::uint64_t value) {
     return std::to_string(value);
+}
+
+// Bytes in a row that are one text.
+bool is_text(const LayoutField& field) {
+    return field.kind == "character" && field.count > 1 && field.element_bytes == 1;
 }
 
 // What a field is in a script, and how it is read at a place.
@@ -17,7 +24,7 @@ struct Reading {
 
 Reading reading_of(const LayoutField& field, const std::string& place) {
     const std::string bytes = number(field.element_bytes);
-    if (field.kind == "character" && field.count > 1)
+    if (is_text(field))
         return {"string", "readCharacters(this.view, " + place + ", " + number(field.count) + ")"};
     if (field.kind == "text") return {"string", "readText(this.view, " + place + ", " + bytes + ")"};
     const bool is_wide = field.element_bytes == 8;
@@ -40,7 +47,7 @@ public:
         line("// and write it again (docs/ecs-tools.md).");
         line("");
         for (const LayoutConstant& constant : layout.constants)
-            line("export const " + constant.name + " = " + constant.value + type(" as const") + ";");
+            write_constant(constant);
         write_helpers();
         for (const LayoutStruct& each : layout.structs)
             write_struct(each);
@@ -50,6 +57,16 @@ public:
 private:
     std::string type(std::string_view text) const { return has_types_ ? std::string(text) : ""; }
     void line(const std::string& text) { text_ += text + "\n"; }
+
+    void write_constant(const LayoutConstant& constant) {
+        const std::string end = type(" as const") + ";";
+        const std::string whole = "export const " + constant.name + " = " + constant.value + end;
+        if (whole.size() <= kLongestLine) return line(whole);
+        // A list: its elements for themselves.
+        line("export const " + constant.name + " = [");
+        line("  " + constant.value.substr(1, constant.value.size() - 2) + ",");
+        line("]" + end);
+    }
 
     void write_helpers() {
         const std::string parameters = "(view" + type(": DataView") + ", offset" + type(": number") +
@@ -98,8 +115,7 @@ private:
         std::string name = field.name;
         std::ranges::replace(name, '.', '_');
         if (name.starts_with("unused")) return;
-        const bool is_text = field.kind == "character" && field.count > 1;
-        const bool is_array = field.count > 1 && !is_text;
+        const bool is_array = field.count > 1 && !is_text(field);
         std::string place = "this.base + " + number(field.offset);
         std::string parameters;
         if (field.structs > 1) {
@@ -112,7 +128,12 @@ private:
         }
         const Reading reading = reading_of(field, place);
         const std::string head = parameters.empty() ? "get " + name + "()" : name + "(" + parameters + ")";
-        line("  " + head + type(": " + reading.type) + " { return " + reading.text + "; }");
+        const std::string whole =
+            "  " + head + type(": " + reading.type) + " { return " + reading.text + "; }";
+        if (whole.size() <= kLongestLine) return line(whole);
+        line("  " + head + type(": " + reading.type) + " {");
+        line("    return " + reading.text + ";");
+        line("  }");
     }
 
     bool has_types_;

@@ -2,11 +2,14 @@
 
 #include <ouro/base/field_info.hpp>
 #include <ouro/base/type_name.hpp>
+#include <ouro/ecs/input_block.hpp>
+#include <ouro/ecs/input_state.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/streams/image_heap.hpp>
 #include <ouro/streams/live_image.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 
 namespace ouro {
@@ -61,16 +64,23 @@ void add_number(Layout& layout, std::string name, std::uint64_t value) {
     layout.constants.push_back({std::move(name), std::to_string(value)});
 }
 
+std::string quoted(std::string_view text) {
+    std::string made(1, '"');
+    made.append(text).append(1, '"');
+    return made;
+}
+
+// Up to the first zero.
 void add_text(Layout& layout, std::string name, std::string_view text) {
-    layout.constants.push_back({std::move(name), "\"" + std::string(text.substr(0, text.find('\0'))) + "\""});
+    layout.constants.push_back({std::move(name), quoted(text.substr(0, text.find('\0')))});
 }
 
 template <std::size_t kCount>
 void add_names(Layout& layout, std::string name, const std::array<std::string_view, kCount>& names) {
     std::string list;
     for (const std::string_view each : names)
-        list += (list.empty() ? "[\"" : ", \"") + std::string(each) + "\"";
-    layout.constants.push_back({std::move(name), list + "]"});
+        list.append(list.empty() ? "[" : ", ").append(quoted(each));
+    layout.constants.push_back({std::move(name), list.append("]")});
 }
 
 }  // namespace
@@ -90,6 +100,13 @@ Layout world_layout() {
     add_number(layout, "MAX_BLOCKS", kMaxBlocks);
     add_number(layout, "NO_ARCHETYPE", kNoArchetype);
     add_number(layout, "ENTITY_COMPONENT", kEntityComponent);
+    add_number(layout, "SPARSE_PAGE_SLOTS", kSparsePageSlots);
+    // Input in shared memory: the record is whole when the sequence is even, and the same before and behind.
+    add_text(layout, "INPUT_MAGIC", {InputBlock::kMagic.data(), InputBlock::kMagic.size()});
+    add_number(layout, "INPUT_VERSION", InputBlock::kVersion);
+    add_number(layout, "INPUT_BLOCK_BYTES", sizeof(InputBlock));
+    add_number(layout, "INPUT_SEQUENCE_OFFSET", offsetof(InputBlock, sequence));
+    add_number(layout, "INPUT_RECORD_OFFSET", offsetof(InputBlock, words));
     add_names(layout, "COMPONENT_KINDS",
               std::array<std::string_view, 4>{"column", "tag", "sparse", "singleton"});
     add_names(layout, "HEATS", std::array<std::string_view, 3>{"hot", "warm", "cold"});
@@ -104,6 +121,9 @@ Layout world_layout() {
     add_struct<ArchetypeRecord>(layout);
     add_struct<ColumnRecord>(layout);
     add_struct<BlockColumn>(layout);
+    add_struct<SparseTable>(layout);
+    add_struct<InputState>(layout);
+    add_struct<InputRecord>(layout);
     return layout;
 }
 

@@ -5,6 +5,7 @@
 #include <ouro/base/math.hpp>
 #include <ouro/base/random.hpp>
 #include <ouro/streams/sim_map.hpp>
+#include <ouro/streams/sim_vec.hpp>
 
 namespace ouro::testing_support {
 

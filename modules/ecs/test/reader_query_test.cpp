@@ -33,7 +33,9 @@ TEST_F(ReaderQueryTest, FindsWhatAQueryFinds) {
     std::vector<Entity> alerts;
     for (std::int32_t i = 0; i < 700; ++i) {
         ASSERT_TRUE(world().spawn(Health{i}, Position{static_cast<float>(i), 0}));
-        if (i % 3 == 0) ASSERT_TRUE(world().spawn(Health{i}, Frozen{}));
+        if (i % 3 == 0) {
+            ASSERT_TRUE(world().spawn(Health{i}, Frozen{}));
+        }
         if (i % 5 == 0) alerts.push_back(*world().spawn(Alert{7}, Health{-i}));
     }
     ASSERT_TRUE(world().disable<Alert>(alerts[100]));

@@ -13,6 +13,11 @@ namespace {
 
 using namespace testing_support;
 
+struct Weather {
+    std::uint32_t rain;
+    std::uint32_t wind;
+};
+
 class WorldDiffTest : public EcsTest {
 protected:
     static std::string text_of(const WorldChange& change) {
@@ -89,6 +94,38 @@ TEST_F(WorldDiffTest, ComparesTwoFutures) {
     EXPECT_EQ(changes(*was, *is),
               (std::vector<std::string>{name(entities[3]) + " Position.x 0 -> 9",
                                         name(entities[400]) + " Health.points -1 -> -2"}));
+}
+
+TEST_F(WorldDiffTest, KnowsSparseComponentsAndSingletons) {
+    const Entity ada = *world().spawn(Health{1});
+    const Entity bob = *world().spawn(Health{2});
+    const Entity eve = *world().spawn(Health{3});
+    ASSERT_TRUE(world().add(ada, Burning{5}));
+    ASSERT_TRUE(world().add(bob, Burning{6}));
+    *world().edit_resource<Weather>() = {1, 2};
+    const Tick first = rig_.commit();
+    // The last row goes, and leaves no trace in the rows themselves.
+    ASSERT_TRUE(world().remove<Burning>(bob));
+    *world().edit_resource<Weather>() = {1, 3};
+    const Tick second = rig_.commit();
+    EXPECT_EQ(changes(first, second),
+              (std::vector<std::string>{"world Weather.wind 2 -> 3", name(bob) + " Burning removed"}));
+    ASSERT_TRUE(world().add(eve, Burning{7}));
+    world().edit<Burning>(ada)->ticks = 4;
+    const Tick third = rig_.commit();
+    EXPECT_EQ(changes(second, third),
+              (std::vector<std::string>{name(ada) + " Burning.ticks 5 -> 4", name(eve) + " Burning added"}));
+    const auto view = rig_.ring().view(third);
+    const auto reader = WorldReader::open(*view);
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(reader->check(), Status::ok);
+    Burning value{};
+    const auto burning = reader->find_component("Burning");
+    ASSERT_TRUE(burning);
+    EXPECT_EQ(reader->read_cell(eve, *burning, std::as_writable_bytes(std::span(&value, 1))), Status::ok);
+    EXPECT_EQ(value.ticks, 7U);
+    EXPECT_EQ(reader->read_cell(bob, *burning, std::as_writable_bytes(std::span(&value, 1))),
+              Status::not_found);
 }
 
 // Both ways find the same, whatever happens.

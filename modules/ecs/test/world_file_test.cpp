@@ -58,6 +58,20 @@ struct Rage {
     std::uint32_t amount;
 };
 struct Magic {};
+struct SparkThen {
+    std::uint32_t heat;
+};
+struct SparkNow {
+    std::uint64_t heat;
+    std::uint64_t age;
+};
+struct ClockThen {
+    std::int32_t hours;
+};
+struct ClockNow {
+    std::int32_t minutes;
+    std::int32_t hours;
+};
 struct SwitchedNow {
     std::int64_t level;
 };
@@ -79,6 +93,14 @@ template <>
 inline constexpr ComponentOptions kComponentOptions<PlaceThen> = {.name = "Place"};
 template <>
 inline constexpr ComponentOptions kComponentOptions<PlaceNow> = {.name = "Site"};
+template <>
+inline constexpr ComponentOptions kComponentOptions<SparkThen> = {.name = "Spark", .sparse = true};
+template <>
+inline constexpr ComponentOptions kComponentOptions<SparkNow> = {.name = "Spark", .sparse = true};
+template <>
+inline constexpr ComponentOptions kComponentOptions<ClockThen> = {.name = "Clock"};
+template <>
+inline constexpr ComponentOptions kComponentOptions<ClockNow> = {.name = "Clock"};
 template <>
 inline constexpr ComponentOptions kComponentOptions<SwitchedThen> = {.name = "Switched"};
 template <>
@@ -219,6 +241,41 @@ TEST_F(WorldFileTest, FieldsGoByTheirNames) {
     EXPECT_EQ((Query<const BodyNow&>(world).count()), 5'280U);
     EXPECT_EQ((Query<const Mana&>(world).count()), 140U);
     now_.commit();
+}
+
+TEST_F(WorldFileTest, SparseComponentsAndSingletonsAreConvertedToo) {
+    World& old = then_.world();
+    for (std::uint32_t i = 0; i < 200; i += 2)
+        if (old.is_alive(entities_[i])) {
+            ASSERT_TRUE(old.add(entities_[i], SparkThen{i}));
+        }
+    old.edit_resource<ClockThen>()->hours = -7;
+    const std::vector<std::byte> file = save(old, then_.commit());
+    World& world = now_.world();
+    ASSERT_TRUE(world.component<SparkNow>());
+    ASSERT_NE(world.edit_resource<ClockNow>(), nullptr);
+    ASSERT_TRUE(load(world, file));
+    EXPECT_EQ(world.resource<ClockNow>()->hours, -7);
+    EXPECT_EQ(world.resource<ClockNow>()->minutes, 0);
+    for (std::uint32_t i = 0; i < 200; ++i) {
+        const SparkNow* const spark = world.get<SparkNow>(entities_[i]);
+        const bool has_one = i % 2 == 0 && (i < 40 || i >= 60);
+        ASSERT_EQ(spark != nullptr, has_one) << i;
+        if (has_one) {
+            EXPECT_EQ(spark->heat, i);
+        }
+        if (has_one) {
+            EXPECT_EQ(spark->age, 0U);
+        }
+    }
+    now_.commit();
+    const std::array changes = {removed_component("Spark")};
+    EcsRig other;
+    ASSERT_TRUE(load(other.world(), file, {.changes = changes}));
+    EXPECT_EQ(other.world().get<SparkThen>(entities_[0]), nullptr);
+    ASSERT_TRUE(other.world().add(entities_[0], SparkThen{1}));
+    EXPECT_EQ(other.world().get<SparkThen>(entities_[0])->heat, 1U);
+    other.commit();
 }
 
 TEST_F(WorldFileTest, RemovedComponentsAreTakenFromTheirEntities) {

@@ -52,10 +52,8 @@ TEST(WorldProcess, AnotherProcessQueriesTheLiveWorld) {
     ASSERT_TRUE(rig.is_ready());
     World& world = rig.world();
     for (std::uint32_t i = 0; i < kEntities; ++i) {
-        if (i % 2 == 0)
-            ASSERT_TRUE(world.spawn(Health{0}, Position{1, 2}));
-        else
-            ASSERT_TRUE(world.spawn(Health{0}));
+        const auto spawned = i % 2 == 0 ? world.spawn(Health{0}, Position{1, 2}) : world.spawn(Health{0});
+        ASSERT_TRUE(spawned);
     }
     ASSERT_TRUE(world.commit());
     const std::uint32_t parent = os::process_id();
@@ -72,7 +70,9 @@ TEST(WorldProcess, AnotherProcessQueriesTheLiveWorld) {
         Query<Health&>(world).each([](Health& health) { ++health.points; });
         const auto passer = world.spawn(Genome{});
         ASSERT_TRUE(passer);
-        if (tick % 3 != 0) ASSERT_EQ(world.destroy(*passer), Status::ok);
+        if (tick % 3 != 0) {
+            ASSERT_EQ(world.destroy(*passer), Status::ok);
+        }
         ASSERT_TRUE(world.commit());
     }
     int state = -1;
