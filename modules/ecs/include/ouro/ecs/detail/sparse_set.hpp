@@ -97,9 +97,9 @@ public:
         const std::uint32_t added_from = std::min(own.added_from, last);
         const std::uint32_t added_before = std::min(own.added_before, last);
         auto& units = core.ready_of(*table_).units;
-        const bool is_near = core.is_near(units[0], &own_number, sizeof(own_number)) &
-                             core.is_near(units[1], &moved_number, sizeof(moved_number)) &
-                             core.is_near(units[2], &name, sizeof(name)) &
+        const bool is_near = core.is_near(units[0], &own_number, sizeof(own_number)) &&
+                             core.is_near(units[1], &moved_number, sizeof(moved_number)) &&
+                             core.is_near(units[2], &name, sizeof(name)) &&
                              core.is_near(units[3], &value, sizeof(value));
         if (!is_near) [[unlikely]]
             declare_four({&own_number, &moved_number, &name, &value}, sizeof(T));
