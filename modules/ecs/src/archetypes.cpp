@@ -1,4 +1,3 @@
-#include <ouro/base/align.hpp>
 #include <ouro/base/hash.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 
@@ -157,13 +156,18 @@ struct OwnPages {
     std::size_t bytes;
 };
 
+// Sizes are counted in 64 bits everywhere: what does not fit is refused with the same numbers.
+constexpr std::uint64_t whole(std::uint64_t bytes, std::uint64_t unit) noexcept {
+    return (bytes + unit - 1) / unit * unit;
+}
+
 bool has_own_pages(std::uint64_t bytes) noexcept {
-    return align_up(bytes, std::uint64_t{kLine}) >= kStatePageBytes;
+    return whole(bytes, kLine) >= kStatePageBytes;
 }
 
 OwnPages own_pages(std::uint64_t bytes, unsigned column) noexcept {
     const std::size_t stagger = bytes >= 4 * kStatePageBytes ? column % 16 * 4 * kLine : 0;
-    return {stagger, static_cast<std::size_t>(align_up(bytes + stagger, std::uint64_t{kStatePageBytes}))};
+    return {stagger, static_cast<std::size_t>(whole(bytes + stagger, kStatePageBytes))};
 }
 
 }  // namespace
@@ -177,7 +181,7 @@ Expected<std::uint32_t> WorldCore::take_column(Heat heat, std::uint64_t bytes, u
         return static_cast<std::uint32_t>(heap_.offset_of(block->data) + pages.stagger);
     }
     HeatArena& arena = header_->arenas[static_cast<std::size_t>(heat)];
-    const auto rounded = static_cast<std::uint32_t>(align_up(bytes, std::uint64_t{kLine}));
+    const auto rounded = static_cast<std::uint32_t>(whole(bytes, kLine));
     declare_header();
     if (arena.end - arena.cursor < rounded) {
         const auto block = heap_.allocate_unclear(kArenaBytes, kStatePageBytes);

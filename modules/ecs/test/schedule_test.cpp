@@ -63,7 +63,7 @@ protected:
     }
     std::vector<std::uint32_t> noted() {
         const Log& log = *world().resource<Log>();
-        return {log.entries.begin(), log.entries.begin() + log.count};
+        return {log.entries.begin(), log.entries.begin() + static_cast<std::ptrdiff_t>(log.count)};
     }
     ScheduleReport run() { return schedule_->run(world(), *pool_); }
 

@@ -213,9 +213,13 @@ private:
     template <class Term>
     using OneIfHandedOut = std::conditional_t<TermTraits<Term>::kHandsOut, Types<Term>, Types<>>;
     template <class... As, class... Bs>
-    static Types<As..., Bs...> join(Types<As...>, Types<Bs...>);
+    static Types<As..., Bs...> join(Types<As...>, Types<Bs...>) {
+        return {};
+    }
     template <class List>
-    static List join_all(List);
+    static List join_all(List) {
+        return {};
+    }
     template <class A, class B, class... Rest>
     static auto join_all(A a, B b, Rest... rest) {
         return join_all(join(a, b), rest...);

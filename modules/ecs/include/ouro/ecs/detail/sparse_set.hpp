@@ -97,11 +97,12 @@ public:
         const std::uint32_t added_from = std::min(own.added_from, last);
         const std::uint32_t added_before = std::min(own.added_before, last);
         auto& units = core.ready_of(*table_).units;
-        const bool is_near = core.is_near(units[0], &own_number, sizeof(own_number)) &&
-                             core.is_near(units[1], &moved_number, sizeof(moved_number)) &&
-                             core.is_near(units[2], &name, sizeof(name)) &&
-                             core.is_near(units[3], &value, sizeof(value));
-        if (!is_near) [[unlikely]]
+        // All of them, without a branch between.
+        const unsigned are_near = unsigned{core.is_near(units[0], &own_number, sizeof(own_number))} &
+                                  unsigned{core.is_near(units[1], &moved_number, sizeof(moved_number))} &
+                                  unsigned{core.is_near(units[2], &name, sizeof(name))} &
+                                  unsigned{core.is_near(units[3], &value, sizeof(value))};
+        if (are_near == 0) [[unlikely]]
             declare_four({&own_number, &moved_number, &name, &value}, sizeof(T));
         name = moved;
         value = last_value;
