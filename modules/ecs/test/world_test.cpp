@@ -172,5 +172,20 @@ TEST_F(WorldTest, CheckFindsDamage) {
     EXPECT_TRUE(world().is_alive(ada));
 }
 
+// What was known of an archetype is not taken for another one whose components have the same numbers.
+TEST_F(WorldTest, ComponentsMayHaveOtherNumbersAfterARollback) {
+    const Tick before = rig_.commit();
+    ASSERT_TRUE(world().spawn(Health{1}, Alert{2}));
+    rig_.commit();
+    ASSERT_TRUE(rig_.ring().rollback(before));
+    const Entity first = *world().spawn(Alert{3}, Health{4});
+    const Entity second = *world().spawn(Health{5}, Alert{6});
+    EXPECT_EQ(world().get<Alert>(first)->level, 3U);
+    EXPECT_EQ(world().get<Health>(first)->points, 4);
+    EXPECT_EQ(world().get<Health>(second)->points, 5);
+    EXPECT_EQ(world().get<Alert>(second)->level, 6U);
+    rig_.commit();
+}
+
 }  // namespace
 }  // namespace ouro
