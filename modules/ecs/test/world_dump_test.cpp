@@ -92,7 +92,7 @@ TEST_F(WorldDumpTest, DrawsPagesAndColumns) {
     const auto archetype = now.archetype(1);
     ASSERT_TRUE(archetype);
     // Both written in each tick, and a cold column not at all.
-    EXPECT_EQ(counts[now.header_offset() >> kStatePageShift], 4U);
+    EXPECT_EQ(counts[static_cast<std::size_t>(now.header_offset() >> kStatePageShift)], 4U);
     EXPECT_EQ(counts[now.block_column(*archetype, 6, 1)->data >> kStatePageShift], 4U);
     EXPECT_EQ(counts[now.block_column(*archetype, 6, 2)->data >> kStatePageShift], 0U);
     const std::string text = text_by(
