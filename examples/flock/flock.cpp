@@ -47,7 +47,7 @@ Velocity steered(const Cells& cells, const Position& position, const Velocity& v
         wanted.x += middle.x / seen * 0.004F + (direction.x / seen - velocity.x) * 0.08F + away.x * 0.02F;
         wanted.y += middle.y / seen * 0.004F + (direction.y / seen - velocity.y) * 0.08F + away.y * 0.02F;
     }
-    const float speed = ouro::sqrt(wanted.x * wanted.x + wanted.y * wanted.y);
+    const float speed = ouro::math::sqrt(wanted.x * wanted.x + wanted.y * wanted.y);
     if (speed == 0) return {kSlowest, 0};
     const float kept = speed < kSlowest ? kSlowest : speed > kFastest ? kFastest : speed;
     return {wanted.x / speed * kept, wanted.y / speed * kept};

@@ -14,9 +14,12 @@ from filters import what_is_wrong_with  # noqa: E402
 from results import Tally  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-ALL = (("release", "gcc -O3", "every test"), ("clang", "clang -O3", ""), ("asan", "ASan and UBSan", ""),
-       ("tsan", "TSan", "concurrent tests"), ("o0", "gcc -O0", "golden hashes"), ("wasm", "wasm32 with workers", ""))
+ALL = (("release", "gcc -O3", "every test"), ("clang", "clang -O3", "golden hashes, concurrent tests"),
+       ("asan", "ASan and UBSan", ""), ("tsan", "TSan", "concurrent tests"), ("o0", "gcc -O0", "golden hashes"),
+       ("wasm", "wasm32 with workers", ""))
 QUICK = ALL[:1]
+LONG = tuple(("clang-all", "clang -O3", "") if step[0] == "clang" else step for step in ALL)
+STEPS = {"quick": QUICK, "full": ALL, "long": LONG}
 
 
 def report(name, tally, seconds):
@@ -75,7 +78,7 @@ def main():
         return 2
 
     steps = [] if options.filter else [("style", "formatting, lengths, includes, names", check_style)]
-    for preset, compiler, which in QUICK if options.mode == "quick" else ALL:
+    for preset, compiler, which in STEPS[options.mode]:
         steps.append((preset, describe(compiler, which, options.filter),
                       lambda preset=preset: run_configuration(preset, options)))
 

@@ -1,3 +1,4 @@
+#include <ouro/ecs/detail/relation_lists.hpp>
 #include <ouro/ecs/detail/sparse_set.hpp>
 
 namespace ouro::detail {
@@ -19,24 +20,60 @@ void WorldCore::free_slot(std::uint32_t index) noexcept {
 }
 
 void WorldCore::destroy(Entity entity) noexcept {
+    destroy_one(entity);
+    // Those that follow wait in lists of their own, so that a deep tree needs no deep stack.
+    while (doomed_ != 0) [[unlikely]]
+        destroy_one(next_doomed());
+}
+
+void WorldCore::destroy_one(Entity entity) noexcept {
+    if (events_.is_watching()) record_removed(entity, archetypes_[slot_of(entity).archetype].mask);
     if (header_->first_sparse != 0) leave_tables(entity);
     const EntitySlot slot = slot_of(entity);
     remove_entity_row(slot.archetype, slot.row);
     free_slot(slot_index(entity));
 }
 
+Entity WorldCore::next_doomed() const noexcept {
+    const SparseTable* table = sparse_at(header_->first_sparse);
+    while (table->doomed_first == 0)
+        table = sparse_at(table->next);
+    return entity_at(table->doomed_first - 1);
+}
+
 void WorldCore::leave_tables(Entity entity) noexcept {
+    const std::uint32_t slot = slot_index(entity);
     for (SparseTable* table = sparse_at(header_->first_sparse); table != nullptr;
          table = sparse_at(table->next)) {
         SparseSet set(*this, *table);
-        if (set.size() != 0 && set.has(entity)) set.remove(slot_index(entity));
+        const std::uint32_t row = set.size() == 0 ? 0 : set.find(slot);
+        if (row == 0) continue;
+        switch (table->role) {
+            case SparseRole::plain:
+                break;
+            case SparseRole::name:
+                forget_name(set, row - 1);
+                break;
+            case SparseRole::link:
+                RelationLists(*this, *table).take_out(slot);
+                break;
+            case SparseRole::sources_stay:
+                RelationLists(*this, *sparse_at(table->partner)).unlink_sources(slot);
+                break;
+            case SparseRole::sources_follow:
+                RelationLists(*this, *sparse_at(table->partner)).doom_sources(slot);
+                break;
+        }
+        set.remove(slot);
     }
 }
 
 void WorldCore::destroy_all(std::uint32_t number) noexcept {
     ArchetypeRecord& archetype = archetypes_[number];
     // From the end, so that slots are taken again in the order of the rows.
-    if (has_sparse_rows()) {
+    const bool is_observed =
+        events_.is_watching() && archetype.mask.has_any(events_.watched(EventKind::removed));
+    if (is_observed || has_sparse_rows()) {
         while (archetype.row_count != 0) {
             const RowPlace place = place_of_row(archetype.row_count - 1);
             destroy(cell<Entity>(block(archetype, place.block)[0], place.index));

@@ -88,6 +88,9 @@ Expected<WorldCore::Run> WorldCore::spawn_run(std::uint32_t number, std::uint32_
     for (std::uint32_t i = 0; i < taken; ++i)
         names[i] = take_slot(number, row + i);
     archetype.row_count = row + taken;
+    if (events_.is_watching()) [[unlikely]]
+        for (std::uint32_t i = 0; i < taken; ++i)
+            record_added(names[i], archetype.mask);
     return Run{columns, place.index, taken};
 }
 
@@ -136,28 +139,34 @@ Entity WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, 
     return cell<Entity>(to_columns[0], to.index);
 }
 
-void WorldCore::copy_shared(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
-                            RowPlace to) noexcept {
-    BlockColumn* const from_columns = block(source, from.block);
+void WorldCore::copy_rows(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
+                          RowPlace to, RowCopy copy) noexcept {
+    const BlockColumn* const from_columns = block(source, from.block);
     BlockColumn* const to_columns = block(target, to.block);
     const std::span<const ColumnRecord> source_columns = columns_of(source);
     const std::span<const ColumnRecord> target_columns = columns_of(target);
+    const unsigned first = copy.has_names ? 0 : 1;
     // Both in the order of components.
-    for (unsigned s = 0, t = 0; s < source_columns.size() && t < target_columns.size();) {
+    for (unsigned s = first, t = first; s < source_columns.size() && t < target_columns.size();) {
         const ColumnRecord& one = source_columns[s];
         if (one.component != target_columns[t].component) {
             one.component < target_columns[t].component ? ++s : ++t;
             continue;
         }
         const std::size_t bytes = one.bytes;
-        copy_cell(at(to_columns[t].data) + to.index * bytes, at(from_columns[s].data) + from.index * bytes,
-                  one.bytes);
-        if (from_columns[s].has_disabled != 0) {
-            const bool is_off = planes(from_columns[s], rows_of_block(from.block)).is_disabled(from.index);
-            // There is room: both are columns that can be switched off.
-            if (is_off)
-                static_cast<void>(
-                    planes(to_columns[t], rows_of_block(to.block)).set_disabled(to.index, true));
+        std::byte* const out = at(to_columns[t].data) + to.index * bytes;
+        const std::byte* const in = at(from_columns[s].data) + from.index * bytes;
+        if (copy.count == 1)
+            copy_cell(out, in, one.bytes);
+        else
+            std::memcpy(out, in, copy.count * bytes);
+        if (one.toggles != 0 && from_columns[s].has_disabled != 0) {
+            const ChangePlanes own =
+                planes(const_cast<BlockColumn&>(from_columns[s]), rows_of_block(from.block));
+            ChangePlanes other = planes(to_columns[t], rows_of_block(to.block));
+            for (std::uint32_t i = 0; i < copy.count; ++i)
+                if (own.is_disabled(from.index + i))
+                    static_cast<void>(other.set_disabled(to.index + i, true));
         }
         ++s;
         ++t;
@@ -168,8 +177,11 @@ Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_numb
     const auto row = take_row(target_number);
     if (!row) return row.status();
     const EntitySlot slot = slot_of(entity);
-    copy_shared(archetypes_[slot.archetype], place_of_row(slot.row), archetypes_[target_number],
-                place_of_row(*row));
+    const ArchetypeRecord& source = archetypes_[slot.archetype];
+    const ArchetypeRecord& target = archetypes_[target_number];
+    if (events_.is_watching()) [[unlikely]]
+        record_move(entity, source.mask, target.mask);
+    copy_rows(source, place_of_row(slot.row), target, place_of_row(*row), {});
     remove_entity_row(slot.archetype, slot.row);
     EntitySlot& own = declare_slot(static_cast<std::uint32_t>(entity.index()));
     own.row = *row;

@@ -110,12 +110,16 @@ ScheduleReport Schedule::run(World& world, JobPool& pool) noexcept {
     return report;
 }
 
-// Whatever systems need of the world is there before they run, made in their order.
-Status Schedule::prepare_stage(const Stage& stage) noexcept {
+Status Schedule::prepare_systems(std::uint32_t first, std::uint32_t end) noexcept {
+    for (std::uint32_t place = first; place < end; ++place)
+        if (const Status status = at(place).function.prepare(*context_.world); status != Status::ok)
+            return status;
+    return Status::ok;
+}
+
+Status Schedule::ask_conditions(const Stage& stage) noexcept {
     for (std::uint32_t place = stage.first; place < stage.end; ++place) {
         SystemRecord& system = at(place);
-        if (const Status status = system.function.prepare(*context_.world); status != Status::ok)
-            return status;
         if (system.condition.object == nullptr) continue;
         if (const Status status = system.condition.prepare(*context_.world); status != Status::ok)
             return status;
@@ -145,18 +149,22 @@ void add_up(CommandReport& total, const CommandReport& one) noexcept {
 
 Status Schedule::run_stage(Stage& stage, CommandReport& total) noexcept {
     const std::uint64_t begin = options_.measures ? os::monotonic_ns() : 0;
-    if (const Status status = prepare_stage(stage); status != Status::ok) return status;
+    if (const Status status = prepare_systems(stage.first, stage.end); status != Status::ok) return status;
+    if (const Status status = ask_conditions(stage); status != Status::ok) return status;
+    late_failure_ = Status::ok;
     stage.graph.run(*context_.pool);
     const std::uint64_t barrier = options_.measures ? os::monotonic_ns() : 0;
     stage.commands = queue_->merge(*context_.world);
     add_up(total, stage.commands);
+    const Status delivered = context_.world->deliver_events();
     ++stage.runs;
     if (options_.measures) {
         const std::uint64_t end = os::monotonic_ns();
         stage.barrier_ns = end - barrier;
         stage.total_ns = end - begin;
     }
-    return stage.commands.status;
+    if (late_failure_ != Status::ok) return late_failure_;
+    return stage.commands.status == Status::ok ? delivered : stage.commands.status;
 }
 
 void Schedule::run_system(SystemRecord& system) noexcept {
@@ -172,6 +180,11 @@ void Schedule::run_system(SystemRecord& system) noexcept {
         if (system.access.records_commands)
             context.commands = &queue_->commands(system.place, context.pool->current_participant()).stream();
         system.function.call(system.function.object, context);
+    }
+    // There may be new archetypes and rows. All later ones that visit entities wait for this one.
+    if (system.access.is_exclusive || system.access.changes_structure) {
+        const Status status = prepare_systems(system.place + 1, stages_[system.stage].end);
+        if (status != Status::ok) late_failure_ = status;
     }
     ++system.runs;
     if (!options_.measures) return;

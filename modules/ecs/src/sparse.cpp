@@ -40,6 +40,24 @@ Status SparseSet::add_page(std::uint32_t number) noexcept {
     return Status::ok;
 }
 
+void SparseSet::remove(std::uint32_t slot) noexcept {
+    SparseReady& ready = core_->ready_of(*table_);
+    if (core_->events().is_watching(EventKind::removed, table_->component)) [[unlikely]]
+        record_removed(slot);
+    const std::uint32_t row = find(slot) - 1;
+    const Entity moved = core_->remove_row(table_->rows, ready.rows, row);
+    if (!moved.is_null()) set(ready.units[1], slot_index(moved), row + 1);
+    set(ready.units[0], slot, 0);
+}
+
+void SparseSet::declare_four(std::array<const void*, 4> places, std::size_t bytes) noexcept {
+    auto& units = core_->ready_of(*table_).units;
+    core_->declare_near(units[0], places[0], sizeof(std::uint32_t));
+    core_->declare_near(units[1], places[1], sizeof(std::uint32_t));
+    core_->declare_near(units[2], places[2], sizeof(Entity));
+    core_->declare_near(units[3], places[3], bytes);
+}
+
 bool WorldCore::has_sparse_rows() const noexcept {
     for (const SparseTable* table = sparse_at(header_->first_sparse); table != nullptr;
          table = sparse_at(table->next))

@@ -1,3 +1,4 @@
+#include <ouro/ecs/detail/relation_lists.hpp>
 #include <ouro/ecs/detail/sparse_set.hpp>
 
 namespace ouro::detail {
@@ -27,7 +28,37 @@ bool WorldCore::is_sound(const SparseTable& table) const noexcept {
         const Entity entity = set.entity(row);
         if (!is_alive(entity) || set.find(slot_index(entity)) != row + 1) return false;
     }
-    return indexed == set.size();
+    if (indexed != set.size()) return false;
+    if (table.role == SparseRole::name) return has_sound_names(table);
+    return table.role != SparseRole::link || has_sound_links(table);
+}
+
+// The lists of all targets have every link once, in both directions.
+bool WorldCore::has_sound_links(const SparseTable& table) const noexcept {
+    if (table.partner == 0) return table.rows.row_count == 0;
+    if (!heap_.can_have(table.partner, sizeof(SparseTable))) return false;
+    const SparseTable& partner = *sparse_at(table.partner);
+    if (sparse_at(partner.partner) != &table || !is_sound(partner)) return false;
+    auto& core = const_cast<WorldCore&>(*this);
+    const SparseSet links(core, const_cast<SparseTable&>(table));
+    const SparseSet sources(core, const_cast<SparseTable&>(partner));
+    std::uint32_t listed = 0;
+    for (std::uint32_t row = 0; row < sources.size(); ++row) {
+        const auto& head = sources.cell<SourcesValue>(row);
+        std::uint32_t before = 0;
+        std::uint32_t count = 0;
+        for (std::uint32_t next = head.first; next != 0; ++count) {
+            const std::uint32_t link_row = next > header_->used_slots ? 0 : links.find(next - 1);
+            if (link_row == 0 || count == head.count) return false;
+            const auto& link = links.cell<LinkValue>(link_row - 1);
+            if (link.previous != before || link.target != sources.entity(row)) return false;
+            before = next;
+            next = link.next;
+        }
+        if (count != head.count || count == 0 || head.last != before) return false;
+        listed += count;
+    }
+    return listed == links.size();
 }
 
 bool WorldCore::has_sound_sparse() const noexcept {

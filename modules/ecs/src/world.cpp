@@ -25,16 +25,16 @@ Expected<World> World::attach(StateRing& ring, std::string_view segment) noexcep
 }
 
 Expected<World> World::make(StateRing& ring, const ImageHeap& heap, const WorldOptions* options) noexcept {
-    std::uint32_t max_archetypes = kMaxArchetypes;
+    WorldOptions own;
     if (options != nullptr) {
-        max_archetypes = options->max_archetypes;
+        own = *options;
     } else {
         const auto root = heap.root<WorldHeader>("ecs");
         if (!root) return root.status();
-        max_archetypes = std::min(max_archetypes, heap.get(*root).max_archetypes);
+        own.max_archetypes = std::min(kMaxArchetypes, heap.get(*root).max_archetypes);
     }
     const std::size_t front = (sizeof(detail::WorldCore) + 63) / 64 * 64;
-    const std::size_t bytes = front + detail::WorldCore::outside_bytes(max_archetypes);
+    const std::size_t bytes = front + detail::WorldCore::outside_bytes(own);
     auto outside = os::Reservation::create({.bytes = bytes});
     if (!outside) return outside.status();
     if (const auto committed = outside->commit(0, outside->block().size); !committed)
@@ -42,7 +42,7 @@ Expected<World> World::make(StateRing& ring, const ImageHeap& heap, const WorldO
     const MemoryBlock block = outside->block();
     auto* const core = new (block.data) detail::WorldCore(ring, heap);
     const MemoryBlock tables = block.sub(front, block.size - front);
-    const Status status = options != nullptr ? core->begin(*options, tables) : core->attach(tables);
+    const Status status = options != nullptr ? core->begin(own, tables) : core->attach(own, tables);
     if (status != Status::ok) return status;
     return World(*std::move(outside), core);
 }
@@ -67,8 +67,18 @@ Expected<void> World::set_disabled(Entity entity, ComponentId id, bool is_disabl
     return {};
 }
 
+Status World::deliver_events() noexcept {
+    detail::EventLog& events = core_->events();
+    return events.is_watching() ? events.deliver(core_->marks().epoch(), *this) : Status::ok;
+}
+
 Expected<Tick> World::commit() noexcept {
     expect_free({});
+    if (core_->events().is_watching()) {
+        if (const Status status = deliver_events(); status != Status::ok) return status;
+        core_->record_changes();
+        if (const Status status = deliver_events(); status != Status::ok) return status;
+    }
     core_->end_tick();
     auto tick = core_->ring().commit();
     if (!tick) core_->take_back_tick();

@@ -36,19 +36,25 @@ std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
 
 }  // namespace
 
-std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
+std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
     const std::size_t tables = kMaxTypeNumbers * (sizeof(ComponentId) + sizeof(std::string_view)) +
                                kMaxSpawnNumbers * sizeof(SpawnPlan) + kMaxQueryNumbers * sizeof(QueryCache) +
                                kTransitions * sizeof(Transition);
     const std::size_t each =
-        sizeof(DeclaredRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
-    return tables + max_archetypes * each + kMaxComponents * sizeof(SparseReady) + 4096;
+        sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+    const std::size_t events = EventLog::kMaxObservers * sizeof(Observer) + options.event_bytes;
+    return tables + options.max_archetypes * each + kMaxComponents * sizeof(SparseReady) + events + 4096;
 }
 
-void WorldCore::carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept {
+void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept {
+    const std::uint32_t max_archetypes = options.max_archetypes;
     Cutter cutter(outside);
     declared_ = cutter.take<DeclaredRows>(max_archetypes);
     sparse_ready_ = cutter.take<SparseReady>(kMaxComponents);
+    planned_ = cutter.take<std::uint32_t>(max_archetypes);
+    const auto observers = cutter.take<Observer>(EventLog::kMaxObservers);
+    const auto log = cutter.take<std::byte>(options.event_bytes);
+    events_.begin(observers, {log.data(), log.size()});
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
     name_of_type_ = cutter.take<std::string_view>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
@@ -85,7 +91,7 @@ Status WorldCore::begin(const WorldOptions& options, MemoryBlock outside) noexce
     header.archetypes = heap_.offset_of(archetypes->data);
     header_ = &header;
     take_places();
-    carve(outside, header.max_archetypes);
+    carve(outside, options);
     const auto entity = add_component_of_type(type_number<Entity>(), kEntityDescription);
     if (!entity) return entity.status();
     const auto prefab = add_component_of_type(type_number<Prefab>(), description_of<Prefab>());
@@ -100,14 +106,14 @@ void WorldCore::take_places() noexcept {
     components_ = reinterpret_cast<ComponentRecord*>(at(header_->components));
 }
 
-Status WorldCore::attach(MemoryBlock outside) noexcept {
+Status WorldCore::attach(const WorldOptions& options, MemoryBlock outside) noexcept {
     const auto root = heap_.root<WorldHeader>(kRoot);
     if (!root) return root.status();
     header_ = &const_cast<WorldHeader&>(heap_.get(*root));
     if (header_->magic != WorldHeader::kMagic || header_->version != WorldHeader::kVersion)
         return Status::wrong_format;
     take_places();
-    carve(outside, header_->max_archetypes);
+    carve(outside, options);
     name_of_type_[type_number<Entity>()] = kEntityDescription.name;
     name_of_type_[type_number<Prefab>()] = component_name<Prefab>();
     return check();

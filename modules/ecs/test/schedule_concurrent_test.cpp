@@ -17,6 +17,50 @@ struct Totals {
     std::uint32_t spare;
 };
 
+void add_another(Schedule& schedule, std::uint32_t kind, std::string_view name, std::int32_t salt) {
+    switch (kind) {
+        case 4:
+            schedule.add(name, [salt](Query<const Health&> living, Res<Totals> totals) {
+                living.each([&](const Health& health) { totals->health += health.points * salt; });
+                ++totals->visits;
+            });
+            return;
+        case 5:
+            schedule.add(name, [](Res<const Totals> totals, Query<Position&, With<Frozen>> frozen) {
+                frozen.each([&](Position& position) { position.y += static_cast<float>(totals->visits); });
+            });
+            return;
+        case 6:
+            schedule.add(name, [salt](Exclusive<With<Frozen>> frozen) {
+                static_cast<void>(frozen.destroy_if<const Health&>(
+                    [&](const Health& health) { return (health.points + salt) % 17 == 0; }));
+            });
+            return;
+        case 7:
+            schedule.add(name, [](Query<Entity, const Health&> living, Commands commands) {
+                living.each([&](Entity self, const Health& health) {
+                    if (health.points % 4 == 1) commands.add(self, Burning{3});
+                });
+            });
+            return;
+        case 8:
+            schedule.add(name, [](JobPool& pool, Query<Entity, Burning&, Mut<Position>> burning,
+                                  Commands commands) {
+                burning.parallel_each(pool, commands,
+                                      [](Commands& own, Entity self, Burning& fire, Mut<Position> position) {
+                                          if (--fire.ticks == 0) return own.remove<Burning>(self);
+                                          if (fire.ticks == 1) position.edit().y = 0;
+                                      });
+            });
+            return;
+        default:
+            schedule.add(name, [](World& world) {
+                static_cast<void>(world.spawn(Health{static_cast<int>(world.stats().entities)}, Alert{1}));
+            });
+            return;
+    }
+}
+
 // Systems of all kinds, that depend on the order in which they run. `salt` makes copies of them different.
 void add_system(Schedule& schedule, std::uint32_t kind, std::string_view name, std::int32_t salt) {
     const auto factor = static_cast<float>(salt);
@@ -57,28 +101,8 @@ void add_system(Schedule& schedule, std::uint32_t kind, std::string_view name, s
                 });
             });
             return;
-        case 4:
-            schedule.add(name, [salt](Query<const Health&> living, Res<Totals> totals) {
-                living.each([&](const Health& health) { totals->health += health.points * salt; });
-                ++totals->visits;
-            });
-            return;
-        case 5:
-            schedule.add(name, [](Res<const Totals> totals, Query<Position&, With<Frozen>> frozen) {
-                frozen.each([&](Position& position) { position.y += static_cast<float>(totals->visits); });
-            });
-            return;
-        case 6:
-            schedule.add(name, [salt](Exclusive<With<Frozen>> frozen) {
-                static_cast<void>(frozen.destroy_if<const Health&>(
-                    [&](const Health& health) { return (health.points + salt) % 17 == 0; }));
-            });
-            return;
         default:
-            schedule.add(name, [](World& world) {
-                static_cast<void>(world.spawn(Health{static_cast<int>(world.stats().entities)}, Alert{1}));
-            });
-            return;
+            return add_another(schedule, kind, name, salt);
     }
 }
 
@@ -92,7 +116,7 @@ std::vector<std::uint64_t> hashes_of(std::uint64_t seed, unsigned workers) {
     const std::uint32_t systems = 6 + random.below(10);
     for (std::uint32_t i = 0; i < systems; ++i) {
         if (random.below(6) == 0) schedule.stage("next");
-        add_system(schedule, random.below(8), std::to_string(i),
+        add_system(schedule, random.below(10), std::to_string(i),
                    static_cast<std::int32_t>(1 + random.below(9)));
     }
     World& world = rig.world();
@@ -103,12 +127,18 @@ std::vector<std::uint64_t> hashes_of(std::uint64_t seed, unsigned workers) {
             health = {n++};
         })));
     std::vector<std::uint64_t> hashes;
-    for (int tick = 0; tick < 6; ++tick) {
+    std::vector<Tick> ticks;
+    const auto step = [&] {
         const ScheduleReport report = schedule.run(world, *pool);
         EXPECT_TRUE(report) << schedule.problem() << status_name(report.status);
-        const Tick committed = rig.commit();
-        hashes.push_back(rig.ring().hash(committed).value_or(0));
-    }
+        ticks.push_back(rig.commit());
+        return rig.ring().hash(ticks.back()).value_or(0);
+    };
+    for (int tick = 0; tick < 6; ++tick)
+        hashes.push_back(step());
+    EXPECT_TRUE(rig.ring().rollback(ticks[2]));
+    for (std::size_t tick = 3; tick < 6; ++tick)
+        EXPECT_EQ(step(), hashes[tick]) << "after a rollback";
     return hashes;
 }
 

@@ -63,7 +63,7 @@ protected:
     }
     std::vector<std::uint32_t> noted() {
         const Log& log = *world().resource<Log>();
-        return {log.entries.begin(), log.entries.begin() + log.count};
+        return {log.entries.begin(), log.entries.begin() + static_cast<std::ptrdiff_t>(log.count)};
     }
     ScheduleReport run() { return schedule_->run(world(), *pool_); }
 
@@ -227,6 +227,21 @@ TEST_F(ScheduleTest, IsPrintedAndDrawn) {
     EXPECT_EQ(svg.find("<a>"), std::string::npos) << svg;
     EXPECT_NE(svg.find(">breed</text>"), std::string::npos) << svg;
     EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
+}
+
+TEST_F(ScheduleTest, WhatCannotMeetDoesNotConflict) {
+    schedule_->add("a", [](Query<Position&, With<Frozen>>) {});
+    schedule_->add("b", [](Query<Position&, Without<Frozen>>) {});
+    schedule_->add("c", [](Query<const Position&, Without<Alert>>, Res<const Clock>) {});
+    schedule_->add("d", [](Query<Changed<Velocity>>, Res<const Clock>) {});
+    schedule_->add("e", [](Exclusive<With<Genome>>) {});
+    schedule_->add("f", [](Res<Clock>, Commands) {});
+    ASSERT_TRUE(run());
+    const std::string dot = text_of(*schedule_, &Schedule::draw_dot);
+    std::string edges;
+    for (std::size_t at = dot.find(" -> s"); at != std::string::npos; at = dot.find(" -> s", at + 1))
+        edges += dot.substr(at - 2, 2) + dot.substr(at + 3, 3) + " ";
+    EXPECT_EQ(edges, "s1 s2 s0 s2 s3 s4 s2 s4 s3 s5 s2 s5 ");
 }
 
 TEST_F(ScheduleTest, ARunAllocatesNothingOnceItIsWarm) {

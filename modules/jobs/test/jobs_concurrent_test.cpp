@@ -144,6 +144,44 @@ TEST(JobsConcurrent, NoWakeIsLost) {
     EXPECT_EQ(pool.check(), Status::ok);
 }
 
+// Jobs come while the one worker turns from the last one to sleep, without anything that it would be told.
+TEST(JobsConcurrent, NoJobIsLostWhileAWorkerTurnsIdle) {
+    constexpr std::uint64_t kSeed = 2;
+    SCOPED_TRACE("seed " + std::to_string(kSeed));
+    Random random(kSeed);
+    JobPool pool = make_pool(1, {.spin_pauses = 0});
+    std::atomic<unsigned> begun{0};
+    std::atomic<unsigned> steps{0};
+    const auto begin = [&] {
+        const unsigned last_steps = steps.load(std::memory_order_relaxed);
+        begun.fetch_add(1, std::memory_order_release);
+        // The next one comes now, or a little later than the end of this one.
+        for (std::atomic<unsigned> step{0}; step.load(std::memory_order_relaxed) < last_steps;)
+            step.store(step.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    };
+    std::deque<JobWith<decltype(begin)>> jobs;
+    for (int i = 0; i < 4; ++i)
+        jobs.emplace_back(begin);
+    constexpr unsigned kMostRounds = 100'000;
+    constexpr std::uint64_t kEnoughNs = 1'000'000'000;
+    const std::uint64_t begin_ns = os::monotonic_ns();
+    const auto spin_until = [](const auto& question) {
+        for (unsigned looks = 1; !question(); ++looks) {
+            if (looks % 4096 == 0) os::yield_thread();
+        }
+    };
+    for (unsigned round = 0; round < kMostRounds; ++round) {
+        if (round % 64 == 0 && os::monotonic_ns() - begin_ns > kEnoughNs) break;
+        auto& job = jobs[round % jobs.size()];
+        spin_until([&] { return !job.is_pending(); });
+        steps.store(random.below(128), std::memory_order_relaxed);
+        ASSERT_TRUE(post(pool, job));
+        spin_until([&] { return begun.load(std::memory_order_acquire) == round + 1; });
+    }
+    for (auto& job : jobs)
+        wait(job);
+}
+
 TEST(JobsConcurrent, SleepersDoNothingUntilTheyAreWoken) {
     JobPool pool = make_pool(4);
     parallel_for(pool, 100, 1, [](std::size_t, std::size_t) {});

@@ -49,6 +49,10 @@ template <class T>
 inline constexpr bool kIsSimValue<OffsetPtr<T>> = true;
 template <class Tag, class Word, unsigned kIndexBits>
 inline constexpr bool kIsSimValue<Handle<Tag, Word, kIndexBits>> = true;
+// A sequence of random numbers goes back with the state that draws from it; see random.hpp.
+class Random;
+template <>
+inline constexpr bool kIsSimValue<Random> = true;
 
 namespace detail {
 

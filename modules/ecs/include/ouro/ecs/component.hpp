@@ -103,6 +103,12 @@ struct ComponentMask {
             words[i] |= others.words[i];
         return *this;
     }
+    [[nodiscard]] constexpr ComponentMask without(const ComponentMask& others) const noexcept {
+        ComponentMask made;
+        for (std::size_t i = 0; i < kWords; ++i)
+            made.words[i] = words[i] & ~others.words[i];
+        return made;
+    }
     friend constexpr bool operator==(const ComponentMask&, const ComponentMask&) noexcept = default;
 
     // Calls with each id, lowest first.

@@ -33,9 +33,11 @@ struct RowPlace {
 };
 
 [[nodiscard]] constexpr RowPlace place_of_row(std::uint32_t row) noexcept {
-    const auto block = static_cast<std::uint32_t>(std::bit_width(row >> kFirstBlockShift));
-    // The first row of block k > 0 is the only bit that counts: kFirstBlockRows << (k - 1).
-    return {block, block == 0 ? row : row - (kFirstBlockRows << (block - 1))};
+    // Without branches. The first row of block k > 0 is one bit: kFirstBlockRows << (k - 1).
+    const auto block =
+        static_cast<std::uint32_t>(std::bit_width(row | (kFirstBlockRows - 1))) - kFirstBlockShift;
+    const std::uint32_t first = kFirstBlockRows / 2 << block & ~(kFirstBlockRows - 1);
+    return {block, row - first};
 }
 [[nodiscard]] constexpr std::uint32_t rows_of_block(std::uint32_t block) noexcept {
     return kFirstBlockRows << (block == 0 ? 0 : block - 1);
@@ -43,6 +45,10 @@ struct RowPlace {
 [[nodiscard]] constexpr std::uint32_t first_row_of_block(std::uint32_t block) noexcept {
     return block == 0 ? 0 : kFirstBlockRows << (block - 1);
 }
+
+static_assert(place_of_row(kFirstBlockRows - 1).block == 0 && place_of_row(kFirstBlockRows).block == 1);
+static_assert(place_of_row(2 * kFirstBlockRows).block == 2 && place_of_row(2 * kFirstBlockRows).index == 0);
+static_assert(place_of_row(UINT32_MAX).index == UINT32_MAX / 2);
 
 // Which rows of a column of a block were changed in a tick.
 enum class Changes : std::uint8_t { none, some, all };

@@ -112,6 +112,7 @@ class PastQuery {
                     detail::TermTraits<Terms>::kRole != detail::TermRole::may_write) &&
                    ...),
                   "the past cannot be written: use const T&");
+    static_assert(!Plan::kHasSparse, "sparse components of the past are not read by queries");
     // Rows are copied where they lie in pieces, so many at a time: whole words of change bits.
     static constexpr std::uint32_t kRows = 64;
 
@@ -120,6 +121,7 @@ public:
     explicit PastQuery(const PastWorld& past) noexcept : past_(&past) {
         shape_.required.add(kEntityComponent);
         (take_term<Terms>(), ...);
+        if (!Plan::kNamesPrefab) shape_.excluded.add(kPrefabComponent);
     }
 
     template <class Fn>

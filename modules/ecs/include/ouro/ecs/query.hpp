@@ -54,7 +54,9 @@ class Query {
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
     explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {
-        detail::expect_query([] { return detail::access_of<Terms...>(); });
+        detail::expect_query([] { return detail::access_of<false, Terms...>(); });
+        if constexpr (Plan::kHasSparse)
+            detail::expect_query([] { return detail::access_of<true, Terms...>(); });
     }
 
     // Calls fn with what the terms hand out, for each entity.
@@ -147,6 +149,17 @@ public:
         return found;
     }
 
+    // Calls fn with each entity, the last first. fn may destroy it, and add and remove components of it;
+    // nothing counts as changed by being visited. See batches.hpp.
+    template <class Fn>
+    void drain(Fn&& fn) const noexcept;
+    // Whether archetypes are the query's as wholes, or not at all; those that are.
+    static constexpr bool kTakesWholes = !Plan::kFiltersRows && !Plan::kHasSparse;
+    [[nodiscard]] std::span<const detail::QueryMatch> matches() const noexcept {
+        return core_->matches_of(*cache_);
+    }
+    [[nodiscard]] detail::WorldCore& core() const noexcept { return *core_; }
+
     // Brings the columns that may be written to this tick, so that threads can mark rows at once.
     void prepare() const noexcept {
         if constexpr (Plan::kHasSparse) Join::prepare(*core_, Join::tables(*core_));
@@ -158,9 +171,10 @@ public:
     // read what belongs to all. capacity_exhausted.
     [[nodiscard]] Status reserve_marks() const noexcept {
         Status status = Status::ok;
+        if constexpr (Plan::kHasSparse) status = Join::reserve(*core_, Join::tables(*core_));
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
                          const detail::QueryMatch& match, std::uint32_t) {
-            status = Plan::reserve(place, match);
+            if (status == Status::ok) status = Plan::reserve(place, match);
             return status == Status::ok;
         });
         return status;
@@ -339,6 +353,28 @@ bool Query<Terms...>::visit_row(Entity entity, const Tables& tables, Finder& fin
                          visit(row);
                      });
     return is_there;
+}
+
+template <class... Terms>
+template <class Fn>
+void Query<Terms...>::drain(Fn&& fn) const noexcept {
+    // From the end: what takes a row's place was asked already. Rows may go before their turn, too, when
+    // others follow the one that is destroyed.
+    const auto visit_back = [&](const ArchetypeRecord& rows) {
+        for (std::uint32_t row = rows.row_count; row != 0;) {
+            const RowPlace place = place_of_row(--row);
+            const Entity entity = core_->cell<Entity>(core_->block(rows, place.block)[0], place.index);
+            if (kTakesWholes || has(entity)) fn(entity);
+            row = std::min(row, rows.row_count);
+        }
+    };
+    if constexpr (Join::kIsWalked) {
+        visit_back(Join::smallest(Join::tables(*core_)).rows);
+    } else {
+        const std::size_t count = matches().size();
+        for (std::size_t i = 0; i < count; ++i)
+            visit_back(core_->archetype(matches()[i].archetype));
+    }
 }
 
 }  // namespace ouro

@@ -17,9 +17,7 @@ class Res {
 public:
     // Requires: the world has it.
     explicit Res(detail::WorldCore& core) noexcept
-        : core_(&core), value_(detail::find_resource<Value>(core)) {
-        OURO_ASSERT(value_ != nullptr, "the resource is in the world");
-    }
+        : core_(&core), value_(detail::known_resource<Value>(core)) {}
 
     [[nodiscard]] T& operator*() const noexcept {
         if constexpr (!std::is_const_v<T>) detail::declare_resource(*core_, *value_);

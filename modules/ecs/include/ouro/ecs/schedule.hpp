@@ -185,7 +185,9 @@ private:
         if (failure_ == Status::ok) failure_ = status;
     }
     [[nodiscard]] Status prepare_queue(const JobPool& pool) noexcept;
-    [[nodiscard]] Status prepare_stage(const Stage& stage) noexcept;
+    [[nodiscard]] Status ask_conditions(const Stage& stage) noexcept;
+    // Whatever systems need of the world is there before they run, made in their order.
+    [[nodiscard]] Status prepare_systems(std::uint32_t first, std::uint32_t end) noexcept;
     [[nodiscard]] Status run_stage(Stage& stage, CommandReport& total) noexcept;
     void run_system(detail::SystemRecord& system) noexcept;
     [[nodiscard]] detail::SystemRecord& at(std::uint32_t place) const noexcept {
@@ -203,6 +205,8 @@ private:
     std::optional<CommandQueue> queue_;
     detail::SystemContext context_;
     Status failure_ = Status::ok;
+    // Of what could not be prepared in the middle of a stage.
+    Status late_failure_ = Status::ok;
     bool is_prepared_ = false;
     std::array<char, 256> problem_{};
     std::size_t problem_length_ = 0;
@@ -223,6 +227,10 @@ SystemRef SystemRef::order(const Other& other, bool is_after) const noexcept {
 
 template <class Fn>
 SystemRef SystemRef::run_if(Fn condition) const noexcept {
+    detail::SystemAccess access;
+    detail::SystemSignature<Fn>::declare(access);
+    OURO_ASSERT(!access.records_commands && !access.is_exclusive && !access.changes_structure,
+                "a condition reads and changes nothing");
     schedule_->set_condition(number_,
                              detail::make_system_function(schedule_->allocator_, std::move(condition)));
     return *this;

@@ -89,7 +89,10 @@ struct SystemParam {
 
 template <class... Terms>
 struct SystemParam<Query<Terms...>> {
-    static void declare(SystemAccess& system) noexcept { system.add(access_of<Terms...>()); }
+    static void declare(SystemAccess& system) noexcept {
+        system.add(access_of<false, Terms...>());
+        if constexpr ((kIsSparseTerm<Terms> || ...)) system.add(access_of<true, Terms...>());
+    }
     static Status prepare(World& world) noexcept { return Query<Terms...>(world.core()).reserve_marks(); }
     static Query<Terms...> make(const SystemContext& context) noexcept {
         return Query<Terms...>(context.world->core());

@@ -197,7 +197,12 @@ public:
         return value;
     }
 
-    // Ends the tick, as StateRing::commit does, whose failures leave the tick as it is.
+    // Calls the observers with what happened since the last call; see observers.hpp. Fails with busy (called
+    // by an observer), capacity_exhausted (there was no room for all events: those were delivered that there
+    // was room for), budget_exceeded (observers cause ever more: the rest comes with the next call).
+    Status deliver_events() noexcept;
+    // Ends the tick, as StateRing::commit does, after delivering all events. When either fails, the tick goes
+    // on.
     Expected<Tick> commit() noexcept;
 
     // The world as it was at a tick; see past_world.hpp. Fails as StateRing::view does, and with not_found
@@ -267,11 +272,7 @@ private:
         return {};
     }
     Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
-    // In checked builds: nobody visits rows, and the running system may change what there is.
-    void expect_free(Entity entity) const noexcept {
-        core_->expect_no_iteration(entity);
-        detail::expect_structure(entity);
-    }
+    void expect_free(Entity entity) const noexcept { core_->expect_free(entity); }
 
     os::Reservation outside_;
     detail::WorldCore* core_ = nullptr;

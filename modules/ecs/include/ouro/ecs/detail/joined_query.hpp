@@ -86,6 +86,21 @@ struct JoinedQuery {
         });
     }
 
+    // Room for marks in those that may be written. capacity_exhausted.
+    static Status reserve(WorldCore& core, const Tables& tables) noexcept {
+        Status status = Status::ok;
+        each_set([&]<class Term>(std::size_t set) {
+            constexpr TermRole kRole = TermTraits<Term>::kRole;
+            if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write) {
+                const SparseSet own(core, *tables[set]);
+                for (std::uint32_t number = 0; number < own.rows().block_count; ++number)
+                    if (status == Status::ok)
+                        status = core.planes(own.column(number), rows_of_block(number)).reserve();
+            }
+        });
+        return status;
+    }
+
 private:
     // Which of the tables is a term's, and which of the cells.
     template <bool kOfSparse>

@@ -32,21 +32,23 @@ inline constexpr bool kHasColumn =
     return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
 }
 
-// What a query with these terms reads and writes.
-template <class... Terms>
+// What a query with these terms reads and writes: in the columns of its archetypes, or in tables of sparse
+// components. The entities of a table are of any archetype.
+template <bool kOfSparse, class... Terms>
 [[nodiscard]] Access access_of() noexcept {
     Access access;
     access.has_entities = true;
     const auto take = [&]<class Term>() {
-        using Traits = TermTraits<Term>;
-        using Component = typename Traits::Component;
-        constexpr TermRole kRole = Traits::kRole;
-        if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
-            access.writes.add<Component>();
-        else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)
-            access.reads.add<Component>();
-        if constexpr (Traits::kRequired) access.required.add<Component>();
-        if constexpr (kRole == TermRole::excludes) access.excluded.add<Component>();
+        using Component = typename TermTraits<Term>::Component;
+        constexpr TermRole kRole = TermTraits<Term>::kRole;
+        if constexpr (kIsSparseTerm<Term> == kOfSparse) {
+            if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
+                access.writes.add<Component>();
+            else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)
+                access.reads.add<Component>();
+            if constexpr (!kOfSparse && TermTraits<Term>::kRequired) access.required.add<Component>();
+            if constexpr (!kOfSparse && kRole == TermRole::excludes) access.excluded.add<Component>();
+        }
     };
     (take.template operator()<Terms>(), ...);
     return access;
@@ -152,7 +154,7 @@ struct QueryPlan {
     static Status reserve(const BlockPlace& place, const QueryMatch& match) noexcept {
         Status status = Status::ok;
         each_term([&]<class Term>(std::size_t slot) {
-            constexpr TermRole kRole = TermTraits<Term>::kRole;
+            constexpr TermRole kRole = kColumnRole<Term>;
             if constexpr (kRole == TermRole::may_write || kRole == TermRole::writes) {
                 if (match.columns[slot] == 0 || status != Status::ok) return;
                 BlockColumn& column = place.columns[match.columns[slot] - 1];
@@ -211,9 +213,13 @@ private:
     template <class Term>
     using OneIfHandedOut = std::conditional_t<TermTraits<Term>::kHandsOut, Types<Term>, Types<>>;
     template <class... As, class... Bs>
-    static Types<As..., Bs...> join(Types<As...>, Types<Bs...>);
+    static Types<As..., Bs...> join(Types<As...>, Types<Bs...>) {
+        return {};
+    }
     template <class List>
-    static List join_all(List);
+    static List join_all(List) {
+        return {};
+    }
     template <class A, class B, class... Rest>
     static auto join_all(A a, B b, Rest... rest) {
         return join_all(join(a, b), rest...);

@@ -15,6 +15,14 @@ template <class T>
     return reinterpret_cast<T*>(core.at(record.data));
 }
 
+// One that is there: reads nothing that a structural change writes.
+template <class T>
+[[nodiscard]] T* known_resource(const WorldCore& core) noexcept {
+    const std::uint32_t data = core.component(core.id_of<T>()).data;
+    OURO_DEBUG_ASSERT(data != 0, "the resource is in the world");
+    return reinterpret_cast<T*>(core.at(data));
+}
+
 template <class T>
 [[gnu::noinline]] Status make_resource(WorldCore& core) noexcept {
     static_assert(require_component<T>());

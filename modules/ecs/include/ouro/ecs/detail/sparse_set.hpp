@@ -5,6 +5,7 @@
 #include <ouro/ecs/layout.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,13 @@ public:
             return Status::ok;
         return core_->reserve_rows(table_->rows, 1);
     }
+    // The same for so many rows, and for all slots below one.
+    [[nodiscard]] Status reserve_many(std::uint32_t count, std::uint32_t end_slot) noexcept {
+        for (std::uint32_t page = 0; page * kSparsePageSlots < end_slot; ++page)
+            if (pages()[page] == 0)
+                if (const Status status = add_page(page); status != Status::ok) return status;
+        return core_->reserve_rows(table_->rows, count);
+    }
     // A row whose component is declared and not written. Fails as reserve does. Requires: has none.
     [[nodiscard]] Expected<std::uint32_t> add(Entity entity) noexcept {
         const std::uint32_t slot = slot_index(entity);
@@ -56,21 +64,20 @@ public:
         const RowPlace place = place_of_row(*row);
         core_->cell<Entity>(block(place.block)[0], place.index) = entity;
         set(ready.units[0], slot, *row + 1);
+        if (core_->events().is_watching(EventKind::added, table_->component)) [[unlikely]]
+            record_added(entity);
         return row;
     }
     // Requires: has one. What is left has another order.
-    void remove(std::uint32_t slot) noexcept {
-        SparseReady& ready = core_->ready_of(*table_);
-        const std::uint32_t row = find(slot) - 1;
-        const Entity moved = core_->remove_row(table_->rows, ready.rows, row);
-        if (!moved.is_null()) set(ready.units[1], slot_index(moved), row + 1);
-        set(ready.units[0], slot, 0);
-    }
-    // The same when the type is known.
+    void remove(std::uint32_t slot) noexcept;
+    // The same when the type is known. All is read before the first write, which the compiler must take for
+    // one to anything.
     template <class T>
     void remove(std::uint32_t slot) noexcept {
+        WorldCore& core = *core_;
         ArchetypeRecord& own = table_->rows;
-        const std::uint32_t row = find(slot) - 1;
+        std::uint32_t& own_number = number_of(slot);
+        const std::uint32_t row = own_number - 1;
         const std::uint32_t last = own.row_count - 1;
         const RowPlace from = place_of_row(last);
         const RowPlace to = place_of_row(row);
@@ -79,22 +86,31 @@ public:
         // Rows that did not come in the same tick, or have marks, take the longer way.
         const bool is_plain =
             have_same_state(from_columns[1], to_columns[1]) &&
-            (core_->now() - own.added_tick > 1 || row >= own.added_from || last < own.added_before);
-        if (!is_plain) [[unlikely]]
+            (row >= own.added_from || last < own.added_before || core.now() - own.added_tick > 1);
+        if (!is_plain || core.events().is_watching()) [[unlikely]]
             return remove(slot);
-        SparseReady& ready = core_->ready_of(*table_);
-        Entity& name = core_->cell<Entity>(to_columns[0], to.index);
-        T& value = core_->cell<T>(to_columns[1], to.index);
-        const Entity moved = core_->cell<Entity>(from_columns[0], from.index);
-        core_->declare_near(ready.units[2], &name, sizeof(name));
-        core_->declare_near(ready.units[3], &value, sizeof(value));
+        const Entity moved = core.cell<Entity>(from_columns[0], from.index);
+        const T last_value = core.cell<T>(from_columns[1], from.index);
+        Entity& name = core.cell<Entity>(to_columns[0], to.index);
+        T& value = core.cell<T>(to_columns[1], to.index);
+        std::uint32_t& moved_number = number_of(slot_index(moved));
+        const std::uint32_t added_from = std::min(own.added_from, last);
+        const std::uint32_t added_before = std::min(own.added_before, last);
+        auto& units = core.ready_of(*table_).units;
+        // All of them, without a branch between.
+        const unsigned are_near = unsigned{core.is_near(units[0], &own_number, sizeof(own_number))} &
+                                  unsigned{core.is_near(units[1], &moved_number, sizeof(moved_number))} &
+                                  unsigned{core.is_near(units[2], &name, sizeof(name))} &
+                                  unsigned{core.is_near(units[3], &value, sizeof(value))};
+        if (are_near == 0) [[unlikely]]
+            declare_four({&own_number, &moved_number, &name, &value}, sizeof(T));
         name = moved;
-        value = core_->cell<T>(from_columns[1], from.index);
-        set(ready.units[1], slot_index(moved), row + 1);
-        set(ready.units[0], slot, 0);
+        value = last_value;
+        moved_number = row + 1;
+        own_number = 0;
         own.row_count = last;
-        own.added_from = std::min(own.added_from, last);
-        own.added_before = std::min(own.added_before, last);
+        own.added_from = added_from;
+        own.added_before = added_before;
     }
 
     [[nodiscard]] BlockColumn* block(std::uint32_t number) const noexcept {
@@ -131,12 +147,19 @@ private:
         return reinterpret_cast<std::uint32_t*>(core_->at(offset));
     }
     // Requires: the slot's page is there.
+    [[nodiscard]] std::uint32_t& number_of(std::uint32_t slot) const noexcept {
+        return numbers(pages()[slot / kSparsePageSlots])[slot % kSparsePageSlots];
+    }
     void set(std::uintptr_t& unit, std::uint32_t slot, std::uint32_t number) noexcept {
-        std::uint32_t& own = numbers(pages()[slot / kSparsePageSlots])[slot % kSparsePageSlots];
+        std::uint32_t& own = number_of(slot);
         core_->declare_near(unit, &own, sizeof(own));
         own = number;
     }
     [[nodiscard]] Status add_page(std::uint32_t number) noexcept;
+    // What a removal writes: two numbers, a name and a value.
+    void declare_four(std::array<const void*, 4> places, std::size_t bytes) noexcept;
+    void record_added(Entity entity) noexcept;
+    void record_removed(std::uint32_t slot) noexcept;
 
     WorldCore* core_;
     SparseTable* table_;

@@ -2,12 +2,13 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
-#include <ouro/ecs/detail/change_planes.hpp>
 #include <ouro/ecs/detail/component_description.hpp>
 #include <ouro/ecs/detail/declared_places.hpp>
+#include <ouro/ecs/detail/event_log.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
+#include <ouro/ecs/detail/world_image.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/os/reservation.hpp>
 #include <ouro/streams/image_heap.hpp>
@@ -28,44 +29,32 @@ struct WorldOptions {
     std::uint32_t max_entities = std::uint32_t{1} << 20;
     // How many combinations of components; at most kMaxArchetypes.
     std::uint32_t max_archetypes = 1024;
+    // Room outside the image for events that were not delivered yet; see observers.hpp.
+    std::size_t event_bytes = std::size_t{1} << 20;
 };
 inline constexpr std::uint32_t kMaxArchetypes = kNoArchetype;
 
 namespace detail {
 
+class SparseSet;
+
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
-class WorldCore {
+class WorldCore : public WorldImage {
 public:
     // Of components, of combinations that are spawned, and of queries in one program.
     static constexpr std::uint32_t kMaxTypeNumbers = 1024;
     static constexpr std::uint32_t kMaxSpawnNumbers = 1024;
     static constexpr std::uint32_t kMaxQueryNumbers = 512;
 
-    WorldCore(StateRing& ring, const ImageHeap& heap) noexcept
-        : ring_(&ring),
-          heap_(heap),
-          marks_(ring.marks()),
-          base_(ring.base().start()),
-          unit_bytes_(marks_.unit_bytes()) {}
+    WorldCore(StateRing& ring, const ImageHeap& heap) noexcept : WorldImage(ring, heap) {}
     WorldCore(const WorldCore&) = delete;
     WorldCore& operator=(const WorldCore&) = delete;
 
     // How much memory outside the image a world takes, lazily.
-    [[nodiscard]] static std::size_t outside_bytes(std::uint32_t max_archetypes) noexcept;
+    [[nodiscard]] static std::size_t outside_bytes(const WorldOptions& options) noexcept;
     // Writes an empty world, or takes what is there.
     Status begin(const WorldOptions& options, MemoryBlock outside) noexcept;
-    Status attach(MemoryBlock outside) noexcept;
-
-    [[nodiscard]] StateRing& ring() const noexcept { return *ring_; }
-    [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
-    [[nodiscard]] const WorldHeader& header() const noexcept { return *header_; }
-    [[nodiscard]] std::uint32_t offset_of_header() const noexcept { return heap_.offset_of(header_); }
-    [[nodiscard]] std::uint32_t segment_offset() const noexcept {
-        return heap_.offset_of(heap_.segment().data);
-    }
-    [[nodiscard]] DirtyMap& marks() noexcept { return marks_; }
-    [[nodiscard]] std::byte* at(std::uint32_t offset) const noexcept { return base_ + offset; }
-    [[nodiscard]] std::uint32_t now() const noexcept { return header_->tick; }
+    Status attach(const WorldOptions& options, MemoryBlock outside) noexcept;
 
     // The tick ends: what is marked from now on is of the next one. Taken back when it could not end.
     void end_tick() noexcept;
@@ -73,7 +62,7 @@ public:
 
     // --- components
     [[nodiscard]] Expected<ComponentId> add_component(const ComponentDescription& description) noexcept;
-    [[nodiscard]] const ComponentRecord& component(ComponentId id) const noexcept { return components_[id]; }
+    using WorldImage::component;
     [[nodiscard]] ComponentId find_component(std::string_view name) const noexcept;
     template <class T>
     [[nodiscard]] Expected<ComponentId> component() noexcept {
@@ -94,31 +83,7 @@ public:
     [[nodiscard]] Expected<ComponentId> add_resource(std::uint32_t type,
                                                      ComponentDescription description) noexcept;
 
-    // --- entities
-    [[nodiscard]] bool is_alive(Entity entity) const noexcept {
-        const auto index = static_cast<std::uint32_t>(entity.index());
-        if (index >= header_->used_slots) return false;
-        const EntitySlot slot = slots_[index];
-        return slot.generation == entity.generation() && slot.archetype != kNoArchetype;
-    }
-    // Requires: alive.
-    [[nodiscard]] EntitySlot slot_of(Entity entity) const noexcept { return slots_[entity.index()]; }
-
     // --- archetypes
-    [[nodiscard]] std::span<const ArchetypeRecord> archetypes() const noexcept {
-        return {archetypes_, header_->archetype_count};
-    }
-    [[nodiscard]] ArchetypeRecord& archetype(std::uint32_t number) noexcept { return archetypes_[number]; }
-    [[nodiscard]] std::span<const ColumnRecord> columns_of(const ArchetypeRecord& archetype) const noexcept {
-        return {reinterpret_cast<const ColumnRecord*>(at(archetype.columns)), archetype.column_count};
-    }
-    // Of a component, plus one; zero: the archetype has no such column.
-    [[nodiscard]] unsigned column_of(const ArchetypeRecord& archetype, ComponentId id) const noexcept {
-        return id < archetype.column_map_bytes ? static_cast<unsigned>(at(archetype.column_map)[id]) : 0;
-    }
-    [[nodiscard]] BlockColumn* block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept {
-        return reinterpret_cast<BlockColumn*>(at(archetype.blocks[number]));
-    }
     [[nodiscard]] Expected<std::uint32_t> archetype_with(const ComponentMask& mask) noexcept;
     // With one component more or less.
     [[nodiscard]] Expected<std::uint32_t> neighbour(std::uint32_t archetype, ComponentId id,
@@ -127,10 +92,6 @@ public:
     [[nodiscard]] const SpawnPlan* make_plan(SpawnPlan& plan, std::span<const ComponentId> ids,
                                              Status& status) noexcept;
     [[nodiscard]] SpawnPlan& plan_of(std::uint32_t spawn_number) noexcept { return plans_[spawn_number]; }
-    // Whether it is the one that had this hash, whatever was rolled back since.
-    [[nodiscard]] bool is_archetype(std::uint32_t number, std::uint64_t chain_hash) const noexcept {
-        return number < header_->archetype_count && archetypes_[number].chain_hash == chain_hash;
-    }
     // The archetypes that a query asks for, as far as they exist.
     [[nodiscard]] std::span<const QueryMatch> matches_of(QueryCache& cache) noexcept;
     [[nodiscard]] QueryCache& cache_of(std::uint32_t query_number) noexcept { return queries_[query_number]; }
@@ -148,13 +109,6 @@ public:
                 return status;
         archetype.row_count = row + 1;
         return row;
-    }
-    [[nodiscard]] bool has_free_slot() const noexcept {
-        return header_->first_free != 0 || header_->used_slots < header_->max_entities;
-    }
-    // Which slot is taken next. Requires: has_free_slot().
-    [[nodiscard]] std::uint32_t next_slot() const noexcept {
-        return header_->first_free != 0 ? header_->first_free - 1 : header_->used_slots;
     }
     // Requires: has_free_slot().
     [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept {
@@ -182,6 +136,8 @@ public:
         const Entity entity = take_slot(number, *row);
         const RowPlace place = place_of_row(*row);
         cell<Entity>(block(archetypes_[number], place.block)[0], place.index) = entity;
+        if (events_.is_watching()) [[unlikely]]
+            record_added(entity, archetypes_[number].mask);
         return entity;
     }
     // So many rows at once, as far as they lie side by side: at most `count`. Their names are written.
@@ -206,16 +162,19 @@ public:
     void destroy_all(std::uint32_t number) noexcept;
     // Into another archetype; what both have goes along, what is new is not written.
     [[nodiscard]] Expected<std::uint32_t> move(Entity entity, std::uint32_t target) noexcept;
+    // All of an archetype, behind what the other one has, in their order. Requires: there is room.
+    void move_all(std::uint32_t source, std::uint32_t target) noexcept;
+    // Room for entities that are about to be moved: what is planned, then all at once. capacity_exhausted;
+    // then nothing is planned any more.
+    [[nodiscard]] Status plan_move(std::uint32_t archetype, ComponentId id, bool adds,
+                                   std::uint32_t count) noexcept;
+    [[nodiscard]] Status reserve_planned() noexcept;
+    void forget_planned() noexcept;
+    // What an entity is, once more, in an archetype with the same columns. capacity_exhausted. Requires:
+    // alive.
+    [[nodiscard]] Expected<Entity> clone(Entity entity, std::uint32_t archetype) noexcept;
 
     // --- sparse components; see sparse_set.hpp
-    // Requires: it is one.
-    [[nodiscard]] SparseTable& sparse_table(ComponentId id) const noexcept {
-        return *reinterpret_cast<SparseTable*>(at(components_[id].data));
-    }
-    // All of them in the order of the components: null at the end.
-    [[nodiscard]] SparseTable* sparse_at(std::uint32_t offset) const noexcept {
-        return offset == 0 ? nullptr : reinterpret_cast<SparseTable*>(at(offset));
-    }
     // Its record is declared.
     [[nodiscard]] SparseReady& ready_of(SparseTable& table) noexcept {
         SparseReady& ready = sparse_ready_[table.component];
@@ -225,57 +184,15 @@ public:
         }
         return ready;
     }
-    // Declares what often lies in the unit that was declared last, since the epoch began.
-    void declare_near(std::uintptr_t& unit, const void* address, std::size_t bytes) noexcept {
-        if (reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_) [[likely]]
-            return;
-        declare(address, bytes);
-        unit = reinterpret_cast<std::uintptr_t>(
-            marks_.unit_of(static_cast<const std::byte*>(address) + bytes - 1));
-    }
+    void count_doomed(int by) noexcept { doomed_ += by; }
+    // Names; see names.hpp.
+    Status make_name_map() noexcept;
+    void forget_name(const SparseSet& names, std::uint32_t row) noexcept;
 
-    template <class T>
-    [[nodiscard]] T& cell(const BlockColumn& column, std::uint32_t index) const noexcept {
-        return reinterpret_cast<T*>(at(column.data))[index];
-    }
-    // Null when the entity has no such column. Requires: alive.
-    [[nodiscard]] std::byte* find_cell(Entity entity, ComponentId id, std::size_t bytes) const noexcept {
-        const EntitySlot slot = slots_[entity.index()];
-        const ArchetypeRecord& archetype = archetypes_[slot.archetype];
-        const unsigned column = column_of(archetype, id);
-        if (column == 0) [[unlikely]]
-            return nullptr;
-        const RowPlace place = place_of_row(slot.row);
-        return at(block(archetype, place.block)[column - 1].data) + place.index * bytes;
-    }
-    [[nodiscard]] BlockColumn* find_column(Entity entity, ComponentId id, RowPlace& place) const noexcept {
-        const EntitySlot slot = slots_[entity.index()];
-        const ArchetypeRecord& archetype = archetypes_[slot.archetype];
-        const unsigned column = column_of(archetype, id);
-        if (column == 0) [[unlikely]]
-            return nullptr;
-        place = place_of_row(slot.row);
-        return block(archetype, place.block) + (column - 1);
-    }
-
-    // --- changes
-    [[nodiscard]] ChangePlanes planes(BlockColumn& column, std::uint32_t block_rows) noexcept {
-        return {heap_, column, block_rows, now()};
-    }
-    // Row of a column that is about to be written.
-    void declare_cell(BlockColumn& column, std::uint32_t block_number, std::uint32_t index,
-                      std::size_t bytes) noexcept {
-        planes(column, rows_of_block(block_number)).mark(index);
-        declare(at(column.data) + index * bytes, bytes);
-    }
-    // Rows of a column, all of a block as far as it is used.
-    void declare_all(BlockColumn& column, std::uint32_t block_number, std::uint32_t rows,
-                     std::size_t bytes) noexcept {
-        if (column.tick != now() || column.now != Changes::all) declare(&column, sizeof(BlockColumn));
-        planes(column, rows_of_block(block_number)).mark_all();
-        declare(at(column.data), rows * bytes);
-    }
-    void declare(const void* address, std::size_t bytes) noexcept { heap_.mark(address, bytes); }
+    // --- events; see observers.hpp
+    [[nodiscard]] EventLog& events() noexcept { return events_; }
+    // Of this tick, once.
+    void record_changes() noexcept;
 
     // Walks everything: ok, or corrupt_data.
     [[nodiscard]] Status check() const noexcept;
@@ -290,6 +207,11 @@ public:
 #if OURO_ASSERT_LEVEL >= 1
         if (iterations_.load(std::memory_order_relaxed) != 0) visited_meanwhile(entity);
 #endif
+    }
+    // The same, and the running system may change what there is.
+    void expect_free(Entity entity) const noexcept {
+        expect_no_iteration(entity);
+        expect_structure(entity);
     }
 
 private:
@@ -310,12 +232,14 @@ private:
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
     [[nodiscard]] bool has_sound_sparse() const noexcept;
     [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;
+    [[nodiscard]] bool has_sound_names(const SparseTable& table) const noexcept;
+    [[nodiscard]] bool has_sound_links(const SparseTable& table) const noexcept;
 
     [[nodiscard]] Expected<ComponentId> add_component_of_type(
         std::uint32_t type, const ComponentDescription& description) noexcept;
     void find_ids_again() const noexcept;
     [[nodiscard]] std::uint64_t hash_of_registry() const noexcept;
-    void carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept;
+    void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
 
     // Brings it to this epoch.
@@ -366,10 +290,24 @@ private:
     }
     [[nodiscard]] Entity move_last_into(ArchetypeRecord& archetype, std::uint32_t row,
                                         std::uint32_t last) noexcept;
-    void copy_shared(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
-                     RowPlace to) noexcept;
     [[nodiscard]] bool has_sparse_rows() const noexcept;
     void leave_tables(Entity entity) noexcept;
+    void destroy_one(Entity entity) noexcept;
+    [[nodiscard]] Entity next_doomed() const noexcept;
+    void copy_sparse(Entity from, Entity to) noexcept;
+    struct RowCopy {
+        std::uint32_t count = 1;
+        bool has_names = true;
+    };
+    void copy_rows(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target, RowPlace to,
+                   RowCopy copy) noexcept;
+    void record_added(Entity entity, const ComponentMask& mask) noexcept;
+    void record_removed(Entity entity, const ComponentMask& mask) noexcept;
+    void record_move(Entity entity, const ComponentMask& from, const ComponentMask& to) noexcept {
+        record_removed(entity, from.without(to));
+        record_added(entity, to.without(from));
+    }
+    void record_changes(const ArchetypeRecord& archetype, ComponentId id, unsigned column) noexcept;
     // All rows are gone.
     void forget_rows(ArchetypeRecord& archetype) noexcept;
     // The table of a sparse component that is being registered.
@@ -381,22 +319,18 @@ private:
     void note_archetype(std::uint32_t number) noexcept;
     [[nodiscard]] std::uint32_t find_archetype(const ComponentMask& mask) const noexcept;
 
-    StateRing* ring_;
-    ImageHeap heap_;
-    DirtyMap marks_;
-    std::byte* base_;
-    std::size_t unit_bytes_;
-    WorldHeader* header_ = nullptr;
-    EntitySlot* slots_ = nullptr;
-    ArchetypeRecord* archetypes_ = nullptr;
-    ComponentRecord* components_ = nullptr;
-
     // Outside the image; all of it can be found again from there.
     std::uint64_t header_epoch_ = 0;
     DeclaredSlots own_slots_;
     DeclaredSlots moved_slots_;
     std::span<DeclaredRows> declared_;
     std::span<SparseReady> sparse_ready_;
+    // Moves into each archetype that are planned.
+    std::span<std::uint32_t> planned_;
+    // How many wait to be destroyed.
+    int doomed_ = 0;
+    EventLog events_;
+    std::uint64_t changes_epoch_ = 0;
     // Of the types that were registered ever; their ids, as long as the registry has this hash.
     std::span<std::string_view> name_of_type_;
     std::span<ComponentId> component_of_type_;

@@ -1,0 +1,147 @@
+// The same bytes in every tick, on any number of threads, with every compiler and on every platform. A change
+// of these values changes what every recorded world becomes, and needs a decision record that says why.
+#include "golden_scenes.hpp"
+
+#include <ouro/base/hash.hpp>
+#include <ouro/memory/system_allocator.hpp>
+#include <ouro/streams/sync_test.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+using namespace testing_support;
+
+constexpr Tick kTicks = 1'000;
+// Where the hash is written down; between, they are folded into the last one.
+constexpr std::array<Tick, 4> kShown = {1, 10, 100, kTicks};
+
+class SceneRun {
+public:
+    SceneRun(std::size_t number, unsigned workers) : scene_(make_golden_scene(number)) {
+        const SegmentOptions segment{.name = "world", .bytes = std::uint64_t{2} << 20};
+        auto ring = StateRing::create(
+            {.segments = {&segment, 1}, .history_ticks = 16, .history_bytes = std::uint64_t{20} << 20});
+        auto memory = SystemAllocator::create({.max_bytes = std::size_t{64} << 20});
+        auto pool = JobPool::create({.workers = workers});
+        if (!ring || !memory || !pool) return;
+        ring_.push_back(*std::move(ring));
+        memory_.push_back(*std::move(memory));
+        pool_.push_back(*std::move(pool));
+        auto world = World::create(ring_[0], {.max_entities = 4'000, .max_archetypes = 32});
+        if (!world) return;
+        world_.push_back(*std::move(world));
+        schedule_ = new Schedule(memory_[0], {.measures = false, .command_bytes = std::size_t{1} << 20});
+        is_ready_ = scene_->begin(this->world(), *schedule_) == Status::ok && this->world().commit();
+    }
+    ~SceneRun() {
+        delete schedule_;
+        end_golden_scene(scene_);
+    }
+    SceneRun(const SceneRun&) = delete;
+    SceneRun& operator=(const SceneRun&) = delete;
+
+    [[nodiscard]] bool is_ready() const { return is_ready_; }
+    [[nodiscard]] World& world() { return world_[0]; }
+    [[nodiscard]] StateRing& ring() { return ring_[0]; }
+    [[nodiscard]] bool step() { return static_cast<bool>(schedule_->run(world(), pool_[0])); }
+    [[nodiscard]] std::uint64_t hash() { return ring().hash(ring().newest()).value_or(0); }
+
+private:
+    Scene* scene_;
+    // At most one each: made when all before them are there.
+    std::vector<StateRing> ring_;
+    std::vector<SystemAllocator> memory_;
+    std::vector<JobPool> pool_;
+    std::vector<World> world_;
+    Schedule* schedule_ = nullptr;
+    bool is_ready_ = false;
+};
+
+using Hashes = std::array<std::uint64_t, kShown.size() + 1>;
+
+Hashes run_scene(std::size_t number, unsigned workers) {
+    Hashes hashes{};
+    SceneRun run(number, workers);
+    EXPECT_TRUE(run.is_ready());
+    if (!run.is_ready()) return hashes;
+    std::size_t shown = 0;
+    for (Tick tick = 1; tick <= kTicks; ++tick) {
+        EXPECT_TRUE(run.step());
+        if (!run.world().commit()) return hashes;
+        hashes.back() = combine_hash(hashes.back(), run.hash());
+        if (tick == kShown[shown]) hashes[shown++] = run.hash();
+    }
+    EXPECT_EQ(run.world().check(), Status::ok);
+    return hashes;
+}
+
+constexpr std::array<Hashes, kGoldenScenes> kGolden = {{
+    {0xc792c88fef239968, 0x62764da22d973bab, 0x70942d294553f107, 0x77d796f593a4f170, 0x571b4ab83b3e742f},
+    {0xf0a8c81b275b6f0f, 0x0824f9406c748160, 0x8dd105d73cf51269, 0x5932511947f45566, 0x48884059133a2c70},
+    {0xfec21b23f8fe0ec9, 0x64409e4056d3106f, 0xd1312cadfe93a6ed, 0x41fe28914c1cb9ca, 0x101ff6beaa53be3d},
+    {0xd2cad17db12cd396, 0x439eef7913f306e6, 0xb733065b5272b7ba, 0x30ffb9c5178a7ad1, 0x1f161b691312884b},
+    {0xe10a9e693b28c756, 0xa3cbfb06c2364cfe, 0x594aa956cbc350b8, 0x19bb52c0d6818d6d, 0xade764ce0fb4ff0e},
+}};
+
+std::string text_of(const Hashes& hashes) {
+    std::string text;
+    for (const std::uint64_t hash : hashes) {
+        text += text.empty() ? "{0x" : ", 0x";
+        for (int digit = 15; digit >= 0; --digit)
+            text += "0123456789abcdef"[hash >> (4 * digit) & 15];
+    }
+    return text + "}";
+}
+
+void expect_golden(std::size_t number) {
+    for (const unsigned workers : {0U, 1U, 2U, 7U}) {
+        const Hashes hashes = run_scene(number, workers);
+        EXPECT_EQ(text_of(hashes), text_of(kGolden[number]))
+            << golden_scene_name(number) << " with " << workers << " workers";
+    }
+}
+
+TEST(GoldenScenes, Flock) {
+    expect_golden(0);
+}
+TEST(GoldenScenes, Fountain) {
+    expect_golden(1);
+}
+TEST(GoldenScenes, Epidemic) {
+    expect_golden(2);
+}
+TEST(GoldenScenes, Fire) {
+    expect_golden(3);
+}
+TEST(GoldenScenes, Market) {
+    expect_golden(4);
+}
+
+// Every tick is gone back from and simulated again.
+TEST(GoldenScenes, SimulateTheSameAgain) {
+    for (std::size_t number = 0; number < kGoldenScenes; ++number) {
+        SceneRun run(number, 2);
+        ASSERT_TRUE(run.is_ready());
+        for (int tick = 0; tick < 40; ++tick) {
+            ASSERT_TRUE(run.step());
+            ASSERT_TRUE(run.world().commit());
+            // The ring commits by itself here: what the world does at the end of a tick is part of the step.
+            const auto outcome = sync_test(run.ring(), 7, [&](Tick) {
+                (void)run.step();
+                run.world().core().end_tick();
+            });
+            ASSERT_TRUE(outcome);
+            ASSERT_FALSE(outcome->differs)
+                << golden_scene_name(number) << ", tick " << outcome->difference.tick;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace ouro
