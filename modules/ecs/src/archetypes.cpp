@@ -153,21 +153,21 @@ namespace {
 // several of them do not meet in the same lines of a cache.
 struct OwnPages {
     std::size_t stagger;
-    std::uint64_t bytes;
+    std::size_t bytes;
 };
 
-// In 64 bits, where a size has fewer: what is too large must not look small.
-std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) noexcept {
+// Sizes are counted in 64 bits everywhere: what does not fit is refused with the same numbers.
+constexpr std::uint64_t whole(std::uint64_t bytes, std::uint64_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;
 }
 
 bool has_own_pages(std::uint64_t bytes) noexcept {
-    return round_up(bytes, kLine) >= kStatePageBytes;
+    return whole(bytes, kLine) >= kStatePageBytes;
 }
 
 OwnPages own_pages(std::uint64_t bytes, unsigned column) noexcept {
     const std::size_t stagger = bytes >= 4 * kStatePageBytes ? column % 16 * 4 * kLine : 0;
-    return {stagger, round_up(bytes + stagger, kStatePageBytes)};
+    return {stagger, static_cast<std::size_t>(whole(bytes + stagger, kStatePageBytes))};
 }
 
 }  // namespace
@@ -176,12 +176,12 @@ Expected<std::uint32_t> WorldCore::take_column(Heat heat, std::uint64_t bytes, u
     if (has_own_pages(bytes)) {
         const OwnPages pages = own_pages(bytes, column);
         if (pages.bytes > heap_.segment().size) return Status::capacity_exhausted;
-        const auto block = heap_.allocate_unclear(static_cast<std::size_t>(pages.bytes), kStatePageBytes);
+        const auto block = heap_.allocate_unclear(pages.bytes, kStatePageBytes);
         if (!block) return block.status();
         return static_cast<std::uint32_t>(heap_.offset_of(block->data) + pages.stagger);
     }
     HeatArena& arena = header_->arenas[static_cast<std::size_t>(heat)];
-    const auto rounded = static_cast<std::uint32_t>(round_up(bytes, kLine));
+    const auto rounded = static_cast<std::uint32_t>(whole(bytes, kLine));
     declare_header();
     if (arena.end - arena.cursor < rounded) {
         const auto block = heap_.allocate_unclear(kArenaBytes, kStatePageBytes);
@@ -207,7 +207,7 @@ void WorldCore::give_back_column(const ColumnRecord& column, const BlockColumn& 
     const std::uint64_t bytes = std::uint64_t{rows} * column.bytes;
     if (!has_own_pages(bytes)) return;
     const OwnPages pages = own_pages(bytes, number);
-    heap_.deallocate({at(made.data) - pages.stagger, static_cast<std::size_t>(pages.bytes)});
+    heap_.deallocate({at(made.data) - pages.stagger, pages.bytes});
 }
 
 Status WorldCore::make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,

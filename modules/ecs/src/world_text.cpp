@@ -32,9 +32,9 @@ void add_entity(TextPiece& text, Entity entity) noexcept {
 // A FixedString's length, then its characters.
 void add_text(TextPiece& text, std::span<const std::byte> bytes) noexcept {
     const std::size_t front = bytes.size() - 1 <= UINT8_MAX ? 1 : 2;
-    if (bytes.size() < front) return;
-    const auto said = static_cast<std::size_t>(unsigned_of(bytes.first(front)));
-    const std::size_t length = std::min(said, bytes.size() - front);
+    const std::uint64_t said = unsigned_of(bytes.first(std::min(front, bytes.size())));
+    const std::uint64_t room = bytes.size() - std::min(front, bytes.size());
+    const auto length = static_cast<std::size_t>(std::min(said, room));
     text.add("\"").printable({reinterpret_cast<const char*>(bytes.data() + front), length}).add("\"");
 }
 
