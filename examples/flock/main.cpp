@@ -61,6 +61,12 @@ private:
     std::uint32_t line_every_;
 };
 
+// Over an edge where that is shorter.
+double distance(float one, float other) {
+    const double straight = std::abs(static_cast<double>(one) - static_cast<double>(other));
+    return straight > flock::kWidth / 2 ? flock::kWidth - straight : straight;
+}
+
 // How far apart the same birds are in two futures.
 void compare(const PastWorld& one, const PastWorld& other) {
     std::uint32_t moved = 0;
@@ -69,7 +75,7 @@ void compare(const PastWorld& one, const PastWorld& other) {
         const auto there = other.get<flock::Position>(bird);
         if (!there || (here.x == there->x && here.y == there->y)) return;
         ++moved;
-        sum += std::hypot(static_cast<double>(here.x - there->x), static_cast<double>(here.y - there->y));
+        sum += std::hypot(distance(here.x, there->x), distance(here.y, there->y));
     });
     std::printf("of %u birds, %u are elsewhere in the other future, %.1f apart on average\n",
                 one.entity_count(), moved, moved == 0 ? 0 : sum / moved);

@@ -82,11 +82,11 @@ Hashes run_scene(std::size_t number, unsigned workers) {
 }
 
 constexpr std::array<Hashes, kGoldenScenes> kGolden = {{
-    {0, 0, 0, 0, 0},
-    {0, 0, 0, 0, 0},
-    {0, 0, 0, 0, 0},
-    {0, 0, 0, 0, 0},
-    {0, 0, 0, 0, 0},
+    {0xc792c88fef239968, 0x62764da22d973bab, 0x70942d294553f107, 0x77d796f593a4f170, 0x571b4ab83b3e742f},
+    {0xf0a8c81b275b6f0f, 0x0824f9406c748160, 0x8dd105d73cf51269, 0x5932511947f45566, 0x48884059133a2c70},
+    {0xfec21b23f8fe0ec9, 0x64409e4056d3106f, 0xd1312cadfe93a6ed, 0x41fe28914c1cb9ca, 0x101ff6beaa53be3d},
+    {0xd2cad17db12cd396, 0x439eef7913f306e6, 0xb733065b5272b7ba, 0x30ffb9c5178a7ad1, 0x1f161b691312884b},
+    {0xe10a9e693b28c756, 0xa3cbfb06c2364cfe, 0x594aa956cbc350b8, 0x19bb52c0d6818d6d, 0xade764ce0fb4ff0e},
 }};
 
 std::string text_of(const Hashes& hashes) {
