@@ -7,6 +7,7 @@
 #include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/entity.hpp>
+#include <ouro/ecs/world_stats.hpp>
 #include <ouro/os/reservation.hpp>
 
 #include <array>
@@ -20,14 +21,6 @@
 namespace ouro {
 
 class PastWorld;
-
-struct WorldStats {
-    std::uint32_t entities = 0;
-    std::uint32_t free_slots = 0;
-    std::uint32_t retired_slots = 0;
-    std::uint32_t components = 0;
-    std::uint32_t archetypes = 0;
-};
 
 // Entities and their components, all of it in a segment of a StateRing: rows, names, free lists and change
 // marks are rolled back with everything else, and can be read at any past tick.
@@ -100,7 +93,7 @@ public:
     // yet. All or none: fails as spawn does.
     template <class... Ts, class Fill>
     Expected<void> spawn_many(std::uint32_t count, Fill&& fill) noexcept;
-    // So many that are alike. Their names go to `names` as far as there is room.
+    // So many that are alike.
     template <class... Ts>
     Expected<void> spawn_copies(std::uint32_t count, const Ts&... values) noexcept {
         return spawn_many<Ts...>(count, [&](Ts&... cells) { ((cells = values), ...); });
