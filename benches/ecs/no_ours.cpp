@@ -1,0 +1,9 @@
+#include "ecs/ecs_peers.hpp"
+
+namespace ouro::bench {
+
+EcsCandidate our_ecs() {
+    return {"ours", {}};
+}
+
+}  // namespace ouro::bench
