@@ -16,8 +16,9 @@ HEADERS = ("map", "pool", "set", "string", "vec")
 def compile_body(declarations, statement):
     """Compiles a function that has a heap in an image."""
     lines = [f"#include <ouro/streams/sim_{header}.hpp>" for header in HEADERS]
-    lines += ["#include <string>", "#include <vector>", "using namespace ouro;", declarations,
-              "void use(ImageHeap& heap);", "void use([[maybe_unused]] ImageHeap& heap) {", statement, "}"]
+    lines += ["#include <ouro/base/field_info.hpp>", "#include <string>", "#include <vector>", "using namespace ouro;",
+              declarations, "void use(ImageHeap& heap);", "void use([[maybe_unused]] ImageHeap& heap) {",
+              statement, "}"]
     command = [COMPILER, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]
     command += [f"-I{SOURCE}/modules/{module}/include" for module in MODULES]
     return subprocess.run(command, input="\n".join(lines) + "\n", stderr=subprocess.PIPE, text=True, timeout=250)
@@ -85,6 +86,12 @@ class Rejections(unittest.TestCase):
                              "heap.bind(heap.get(OffsetPtr<Holder>()).all).clear();", "not floats")
         self.assert_rejected("struct Holder { SimSet<double> all; };",
                              "heap.bind(heap.get(OffsetPtr<Holder>()).all).clear();", "not floats")
+
+    def test_what_has_no_description(self):
+        for function in ("fields_of", "layout_hash_of"):
+            use = f"static_cast<void>({function}<Bad>());"
+            self.assert_rejected("struct Bad { std::uint64_t id; Bad* next; };", use, "use OffsetPtr<T>")
+            self.assert_rejected("struct Bad { std::uint32_t id; double x; };", use, "add an explicit padding field")
 
     def test_what_the_types_hold(self):
         for holder in ("SimVec<int*> all;", "SimMap<int, int*> all;", "SimMap<int*, int> all;", "SimPool<int*> all;",

@@ -40,6 +40,7 @@ std::uint32_t DirtyMap::drain_group(std::uint32_t group, std::uint32_t* out) noe
 }
 
 std::uint32_t DirtyMap::drain(std::uint32_t* out) noexcept {
+    if (drains_ != nullptr) ++*drains_;
     std::uint32_t count = 0;
     for (std::uint32_t group = 0; group < groups_.size(); group += 8) {
         std::uint64_t word = load_marks(&groups_[group]);

@@ -115,7 +115,8 @@ void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, Ring
 Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory) noexcept {
     Carver carver(memory);
     carve(carver, sizes);
-    marks_ = DirtyMap(image_.block().data, image_.block().size, page_marks_, group_marks_, line_marks_);
+    marks_ =
+        DirtyMap(image_.block().data, image_.block().size, page_marks_, group_marks_, line_marks_, &drains_);
     leases_.set_quota(sizes.pinned);
     leases_.set_unpacked_quota(sizes.unpacked);
     hashes_ = options.hashes;

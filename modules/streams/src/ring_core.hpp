@@ -252,6 +252,8 @@ private:
 
     LiveImage image_;
     DirtyMap marks_;
+    // How often the marks were taken; from one, so that zero is never an epoch.
+    std::uint64_t drains_ = 1;
     WriteFinder finder_;
     SlotStore slots_;
     TickLog log_;

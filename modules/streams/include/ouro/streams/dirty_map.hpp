@@ -30,13 +30,15 @@ public:
     constexpr DirtyMap() noexcept = default;
     // Requires: bytes of zero, aligned to 8: one a page, up to whole groups, and one a group, up to eight.
     // With lines: one a line of the image, aligned to kStateLineBytes.
+    // Requires of `drains`, where there is one: it outlives the map.
     DirtyMap(std::byte* image, std::size_t image_bytes, std::span<Byte> pages, std::span<Byte> groups,
-             std::span<Byte> lines = {}) noexcept
+             std::span<Byte> lines = {}, std::uint64_t* drains = nullptr) noexcept
         : image_(image),
           image_bytes_(image_bytes),
           pages_(pages),
           groups_(groups),
-          lines_(lines.empty() ? nullptr : lines.data()) {}
+          lines_(lines.empty() ? nullptr : lines.data()),
+          drains_(drains) {}
 
     // Declares that the bytes were or will be written before the next commit. out_of_range when they are not
     // all in the image, and then nothing is marked.
@@ -93,6 +95,10 @@ public:
 
     [[nodiscard]] std::uint32_t count() const noexcept;
 
+    // Another number after each commit and rollback, never one that was before: whoever remembers what it has
+    // marked remembers this beside it. Requires: a ring's map.
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return *drains_; }
+
     // The lines of a page that were marked, one bit each; they are not any more. Requires: the map has lines.
     [[nodiscard]] std::uint64_t take_lines(std::uint32_t page) noexcept;
     void prefetch_lines(std::uint32_t page) const noexcept {
@@ -115,6 +121,7 @@ private:
     std::span<Byte> pages_;
     std::span<Byte> groups_;
     Byte* lines_ = nullptr;
+    std::uint64_t* drains_ = nullptr;
 };
 
 }  // namespace ouro

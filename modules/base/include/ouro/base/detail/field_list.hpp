@@ -6,20 +6,24 @@
 #include <type_traits>
 #include <utility>
 
-// The types of an aggregate's fields. The language gives them only to whoever names all fields at once.
+// The types of an aggregate's fields and their places. The language gives them only to whoever names all
+// fields at once.
 namespace ouro::detail {
 
+// Also where the fields of a certain value are, for whoever asks with one.
 template <class... Fields>
-struct FieldList {};
+struct FieldList {
+    const volatile void* places[sizeof...(Fields)];
+};
 
 // There is no reference to a bit-field: where one is among the fields, there is no list.
 template <class... Fields>
-constexpr FieldList<Fields...> list_of(Fields&...) noexcept {
-    return {};
+constexpr FieldList<Fields...> list_of(Fields&... fields) noexcept {
+    return {{__builtin_addressof(fields)...}};
 }
 
 template <std::size_t kCount, class T>
-auto list_1_to_8(T& value) {
+constexpr auto list_1_to_8(T& value) {
     if constexpr (kCount == 1) {
         [[maybe_unused]] auto& [f0] = value;
         if constexpr (requires { list_of(f0); }) return list_of(f0);
@@ -50,7 +54,7 @@ auto list_1_to_8(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_9_to_13(T& value) {
+constexpr auto list_9_to_13(T& value) {
     if constexpr (kCount == 9) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8] = value;
         if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8); })
@@ -75,7 +79,7 @@ auto list_9_to_13(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_14_to_18(T& value) {
+constexpr auto list_14_to_18(T& value) {
     if constexpr (kCount == 14) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13] = value;
         if constexpr (requires { list_of(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13); })
@@ -109,7 +113,7 @@ auto list_14_to_18(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_19_to_22(T& value) {
+constexpr auto list_19_to_22(T& value) {
     if constexpr (kCount == 19) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18] = value;
@@ -150,7 +154,7 @@ auto list_19_to_22(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_23_to_25(T& value) {
+constexpr auto list_23_to_25(T& value) {
     if constexpr (kCount == 23) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22] = value;
@@ -182,7 +186,7 @@ auto list_23_to_25(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_26_to_28(T& value) {
+constexpr auto list_26_to_28(T& value) {
     if constexpr (kCount == 26) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25] = value;
@@ -214,7 +218,7 @@ auto list_26_to_28(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_29_to_30(T& value) {
+constexpr auto list_29_to_30(T& value) {
     if constexpr (kCount == 29) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28] = value;
@@ -237,7 +241,7 @@ auto list_29_to_30(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_31_to_32(T& value) {
+constexpr auto list_31_to_32(T& value) {
     if constexpr (kCount == 31) {
         [[maybe_unused]] auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16,
                                 f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30] = value;
@@ -261,7 +265,7 @@ auto list_31_to_32(T& value) {
 }
 
 template <std::size_t kCount, class T>
-auto list_fields(T& value) {
+constexpr auto list_fields(T& value) {
     if constexpr (kCount <= 8)
         return list_1_to_8<kCount>(value);
     else if constexpr (kCount <= 13)

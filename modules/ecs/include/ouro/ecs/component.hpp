@@ -1,0 +1,125 @@
+#pragma once
+
+#include <ouro/base/sim_value.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace ouro {
+
+// A component's number in its world: the order of registration.
+using ComponentId = std::uint16_t;
+inline constexpr ComponentId kNoComponent = UINT16_MAX;
+inline constexpr std::size_t kMaxComponents = 256;
+// Every entity has its own name as a component; see Query.
+inline constexpr ComponentId kEntityComponent = 0;
+
+// How often a component changes. Those of different heat never share a page, so that a tick that writes what
+// is hot copies nothing that is cold.
+enum class Heat : std::uint8_t { hot, warm, cold };
+
+// How a component is kept.
+enum class ComponentKind : std::uint8_t {
+    // In a column of the archetype.
+    column,
+    // No data: entities have it or not.
+    tag,
+    // In a table of its own: coming and going moves nothing else. For what few entities have for a short
+    // time.
+    sparse,
+    // One value for the whole world.
+    singleton,
+};
+
+// What a program says of a component, by a specialization before its first use:
+//
+//     template <>
+//     inline constexpr ouro::ComponentOptions ouro::kComponentOptions<Genome> = {.heat = ouro::Heat::cold};
+struct ComponentOptions {
+    // Empty: the type's own name, without namespaces.
+    std::string_view name = {};
+    Heat heat = Heat::hot;
+    // Each entity can have it switched off, which moves nothing; see World::disable.
+    bool toggles = false;
+    bool sparse = false;
+    bool singleton = false;
+};
+
+template <class T>
+inline constexpr ComponentOptions kComponentOptions{};
+
+// A set of components.
+struct ComponentMask {
+    static constexpr std::size_t kWords = kMaxComponents / 64;
+
+    std::array<std::uint64_t, kWords> words{};
+
+    constexpr void add(ComponentId id) noexcept { words[id / 64] |= bit(id); }
+    constexpr void remove(ComponentId id) noexcept { words[id / 64] &= ~bit(id); }
+    [[nodiscard]] constexpr bool has(ComponentId id) const noexcept {
+        return (words[id / 64] & bit(id)) != 0;
+    }
+    [[nodiscard]] constexpr bool has_all(const ComponentMask& others) const noexcept {
+        for (std::size_t i = 0; i < kWords; ++i)
+            if ((others.words[i] & ~words[i]) != 0) return false;
+        return true;
+    }
+    [[nodiscard]] constexpr bool has_any(const ComponentMask& others) const noexcept {
+        for (std::size_t i = 0; i < kWords; ++i)
+            if ((others.words[i] & words[i]) != 0) return true;
+        return false;
+    }
+    [[nodiscard]] constexpr bool is_empty() const noexcept { return !has_any(*this); }
+    [[nodiscard]] constexpr std::size_t count() const noexcept {
+        std::size_t bits = 0;
+        for (const std::uint64_t word : words)
+            bits += static_cast<std::size_t>(std::popcount(word));
+        return bits;
+    }
+    constexpr ComponentMask& operator|=(const ComponentMask& others) noexcept {
+        for (std::size_t i = 0; i < kWords; ++i)
+            words[i] |= others.words[i];
+        return *this;
+    }
+    friend constexpr bool operator==(const ComponentMask&, const ComponentMask&) noexcept = default;
+
+    // Calls with each id, lowest first.
+    template <class Visit>
+    constexpr void each(Visit&& visit) const {
+        for (std::size_t i = 0; i < kWords; ++i)
+            for (std::uint64_t word = words[i]; word != 0; word &= word - 1)
+                visit(static_cast<ComponentId>(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));
+    }
+
+private:
+    static constexpr std::uint64_t bit(ComponentId id) noexcept { return std::uint64_t{1} << (id % 64); }
+};
+
+// An empty struct is a tag; anything else must be simulation state. Refused with a message that says what to
+// use.
+template <class T>
+inline constexpr bool kIsTag = std::is_empty_v<T> && std::is_trivially_copyable_v<T>;
+
+// How the components of a type are kept.
+template <class T>
+inline constexpr ComponentKind kComponentKind = kIsTag<T>                        ? ComponentKind::tag
+                                                : kComponentOptions<T>.singleton ? ComponentKind::singleton
+                                                : kComponentOptions<T>.sparse    ? ComponentKind::sparse
+                                                                                 : ComponentKind::column;
+
+template <class T>
+consteval bool require_component() {
+    static_assert(std::is_same_v<T, std::remove_cvref_t<T>>, "name a component by its plain type");
+    static_assert(!kComponentOptions<T>.toggles || kComponentKind<T> == ComponentKind::column,
+                  "only components in columns can be switched off");
+    if constexpr (kIsTag<T>)
+        return true;
+    else
+        return require_sim_value<T>();
+}
+
+}  // namespace ouro

@@ -1,0 +1,225 @@
+#pragma once
+
+#include <ouro/base/assert.hpp>
+#include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/type_number.hpp>
+#include <ouro/ecs/detail/world_core.hpp>
+#include <ouro/ecs/query_terms.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace ouro::detail {
+
+// Terms that need a column, in their order; the others are part of the shape only.
+template <class Term>
+inline constexpr bool kHasColumn =
+    TermTraits<Term>::kHandsOut || TermTraits<Term>::kToggles ||
+    TermTraits<Term>::kRole == TermRole::changed || TermTraits<Term>::kRole == TermRole::changed_now;
+
+// Of 64 rows from `first` on, those that came in this tick or, if that is asked for, in the one before.
+[[nodiscard]] inline std::uint64_t rows_that_came(const ArchetypeRecord& archetype, std::uint32_t now,
+                                                  bool only_now, std::uint32_t first) noexcept {
+    const std::uint32_t age = now - archetype.added_tick;
+    if (age > 1 || (age == 1 && only_now)) return 0;
+    const std::uint32_t from = age == 0 && !only_now ? archetype.added_before : archetype.added_from;
+    if (from <= first) return ~std::uint64_t{0};
+    return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
+}
+
+// The part of a query that its types alone decide.
+template <class... Terms>
+struct QueryPlan {
+    static constexpr std::size_t kColumns = (std::size_t{0} + ... + (kHasColumn<Terms> ? 1 : 0));
+    static_assert(kColumns <= kMaxQueryTerms, "a query hands out twelve components at most");
+    // Whether rows are passed over one by one.
+    static constexpr bool kFiltersRows =
+        ((TermTraits<Terms>::kToggles || TermTraits<Terms>::kRole == TermRole::changed ||
+          TermTraits<Terms>::kRole == TermRole::changed_now) ||
+         ...);
+
+    // Which of the columns is a term's.
+    static constexpr std::array<std::size_t, sizeof...(Terms) + 1> kSlots = [] {
+        std::array<std::size_t, sizeof...(Terms) + 1> slots{};
+        std::size_t column = 0;
+        std::size_t at = 0;
+        ((slots[at++] = column, column += kHasColumn<Terms> ? 1 : 0), ...);
+        return slots;
+    }();
+
+    [[nodiscard]] static QueryShape shape(WorldCore& core) noexcept {
+        QueryShape made;
+        made.required.add(kEntityComponent);
+        const auto take = [&]<class Term>() {
+            using Traits = TermTraits<Term>;
+            const auto id = component_id<typename Traits::Component>(core);
+            if (Traits::kRequired) made.required.add(id);
+            if (Traits::kRole == TermRole::excludes) made.excluded.add(id);
+            if (kHasColumn<Term>) made.terms[made.term_count++] = id;
+        };
+        (take.template operator()<Terms>(), ...);
+        return made;
+    }
+
+    // The world's own memory of this query, with the shape that is right now.
+    [[nodiscard]] static QueryCache& cache(WorldCore& core) noexcept {
+        const std::uint32_t number = TypeNumbers<QueryFamily>::of<Types<Terms...>>();
+        OURO_ASSERT(number < WorldCore::kMaxQueryNumbers, "a program has 512 different queries at most");
+        QueryCache& cache = core.cache_of(number);
+        if (cache.is_shaped && are_known(core)) [[likely]]
+            return cache;
+        cache.shape = shape(core);
+        cache.is_shaped = true;
+        cache.known = cache.match_count = 0;
+        return cache;
+    }
+
+    [[nodiscard]] static auto cells(const BlockPlace& place, const QueryMatch& match) noexcept {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple_cat(cells_of<Terms, kSlots[I]>(place, match)...);
+        }(std::index_sequence_for<Terms...>());
+    }
+
+    template <class Fn, class... Cells>
+    static void call_row(Fn& fn, std::uint32_t index, const Cells&... cells) noexcept {
+        call_with<HandedOut>(fn, index, cells...);
+    }
+
+    // Rows that are about to be visited, of `used` in the block: those that are written are declared.
+    static void declare(const BlockPlace& place, const QueryMatch& match, std::uint32_t begin,
+                        std::uint32_t end, std::uint32_t used) noexcept {
+        each_term([&]<class Term>(std::size_t slot) {
+            if constexpr (TermTraits<Term>::kRole == TermRole::writes) {
+                if (match.columns[slot] == 0) return;
+                BlockColumn& column = place.columns[match.columns[slot] - 1];
+                constexpr std::size_t kBytes = sizeof(typename TermTraits<Term>::Component);
+                if (begin == 0 && end == used)
+                    return place.core->declare_all(column, place.number, used, kBytes);
+                place.core->planes(column, rows_of_block(place.number)).mark_range(begin, end);
+                place.core->declare(place.core->at(column.data) + begin * kBytes, (end - begin) * kBytes);
+            }
+        });
+    }
+    // The same for columns that were prepared, from several threads at once.
+    static void declare_cells(const BlockPlace& place, const QueryMatch& match, std::uint32_t begin,
+                              std::uint32_t end) noexcept {
+        declare(place, match, begin, end, UINT32_MAX);
+    }
+    static void prepare(const BlockPlace& place, const QueryMatch& match) noexcept {
+        each_term([&]<class Term>(std::size_t slot) {
+            constexpr TermRole kRole = TermTraits<Term>::kRole;
+            if constexpr (kRole == TermRole::may_write || (kRole == TermRole::writes && kFiltersRows)) {
+                if (match.columns[slot] == 0) return;
+                BlockColumn& column = place.columns[match.columns[slot] - 1];
+                place.core->planes(column, rows_of_block(place.number)).prepare();
+            }
+        });
+    }
+
+    // Runs of rows that pass the filters.
+    template <class Visit>
+    static void visit_runs(const BlockPlace& place, const ArchetypeRecord& archetype, const QueryMatch& match,
+                           std::uint32_t begin, std::uint32_t end, Visit&& visit) noexcept {
+        if constexpr (!kFiltersRows) {
+            visit(begin, end);
+        } else {
+            visit_set_runs(
+                begin, end, [&](std::uint32_t word) { return word_of(place, archetype, match, word); },
+                visit);
+        }
+    }
+
+    template <class Cells>
+    [[nodiscard]] static auto span(const Cells& first, std::uint32_t begin, std::uint32_t end) noexcept {
+        static_assert(std::is_pointer_v<Cells>, "chunks hand out spans: use T& instead of Mut<T>");
+        return std::span(first + begin, end - begin);
+    }
+
+private:
+    template <class T>
+    [[nodiscard]] static ComponentId component_id(WorldCore& core) noexcept {
+        if constexpr (std::is_same_v<T, Entity>) {
+            return kEntityComponent;
+        } else {
+            const auto id = core.template component<T>();
+            OURO_ASSERT(id.has_value(), "the components of a query fit into the world");
+            return *id;
+        }
+    }
+    // Whether each component still has the number that it had.
+    [[nodiscard]] static bool are_known(WorldCore& core) noexcept {
+        return (
+            (core.template id_of<typename TermTraits<Terms>::Component>() < core.header().component_count) &&
+            ...);
+    }
+
+    template <class Term, std::size_t kSlot>
+    [[nodiscard]] static auto cells_of(const BlockPlace& place, const QueryMatch& match) noexcept {
+        if constexpr (TermTraits<Term>::kHandsOut)
+            return std::tuple(TermTraits<Term>::cells(place, match.columns[kSlot]));
+        else
+            return std::tuple<>();
+    }
+
+    template <class Visit>
+    static void each_term(Visit&& visit) noexcept {
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            (visit.template operator()<Terms>(kSlots[I]), ...);
+        }(std::index_sequence_for<Terms...>());
+    }
+
+    template <class Term>
+    using OneIfHandedOut = std::conditional_t<TermTraits<Term>::kHandsOut, Types<Term>, Types<>>;
+    template <class... As, class... Bs>
+    static Types<As..., Bs...> join(Types<As...>, Types<Bs...>);
+    template <class List>
+    static List join_all(List);
+    template <class A, class B, class... Rest>
+    static auto join_all(A a, B b, Rest... rest) {
+        return join_all(join(a, b), rest...);
+    }
+    using HandedOut = decltype(join_all(Types<>{}, OneIfHandedOut<Terms>{}...));
+
+    template <class List>
+    struct Caller;
+    template <class... Handed>
+    struct Caller<Types<Handed...>> {
+        template <class Fn, class... Cells>
+        static void call(Fn& fn, std::uint32_t index, const Cells&... cells) noexcept {
+            fn(TermTraits<Handed>::argument(cells, index)...);
+        }
+    };
+    template <class List, class Fn, class... Cells>
+    static void call_with(Fn& fn, std::uint32_t index, const Cells&... cells) noexcept {
+        Caller<List>::call(fn, index, cells...);
+    }
+
+    [[nodiscard]] static std::uint64_t word_of(const BlockPlace& place, const ArchetypeRecord& archetype,
+                                               const QueryMatch& match, std::uint32_t word) noexcept {
+        std::uint64_t bits = ~std::uint64_t{0};
+        const std::uint32_t first = first_row_of_block(place.number) + word * 64;
+        each_term([&]<class Term>(std::size_t slot) {
+            using Traits = TermTraits<Term>;
+            constexpr bool kIsChanged = Traits::kRole == TermRole::changed;
+            constexpr bool kIsChangedNow = Traits::kRole == TermRole::changed_now;
+            if constexpr (Traits::kToggles || kIsChanged || kIsChangedNow) {
+                BlockColumn& column = place.columns[match.columns[slot] - 1];
+                const ChangePlanes planes = place.core->planes(column, rows_of_block(place.number));
+                if constexpr (Traits::kToggles) bits &= ~planes.disabled_word(word);
+                if constexpr (kIsChanged)
+                    bits &= planes.changed_word(word) |
+                            rows_that_came(archetype, place.core->now(), false, first);
+                if constexpr (kIsChangedNow)
+                    bits &= planes.changed_now_word(word) |
+                            rows_that_came(archetype, place.core->now(), true, first);
+            }
+        });
+        return bits;
+    }
+};
+
+}  // namespace ouro::detail

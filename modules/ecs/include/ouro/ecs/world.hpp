@@ -1,0 +1,291 @@
+#pragma once
+
+#include <ouro/base/expected.hpp>
+#include <ouro/ecs/component.hpp>
+#include <ouro/ecs/detail/world_core.hpp>
+#include <ouro/ecs/entity.hpp>
+#include <ouro/os/reservation.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace ouro {
+
+class PastWorld;
+
+struct WorldStats {
+    std::uint32_t entities = 0;
+    std::uint32_t free_slots = 0;
+    std::uint32_t retired_slots = 0;
+    std::uint32_t components = 0;
+    std::uint32_t archetypes = 0;
+};
+
+// Entities and their components, all of it in a segment of a StateRing: rows, names, free lists and change
+// marks are rolled back with everything else, and can be read at any past tick.
+//
+//     auto world = World::create(ring, {.segment = "world"});
+//     const Entity ada = *world->spawn(Position{1, 2}, Velocity{0, 1});
+//     Query<Position&, const Velocity&>(*world).each([](Position& p, const Velocity& v) { p.x += v.x; });
+//     world->commit();
+//
+// A component is a plain struct of fixed-width fields, or an empty one: a tag; kComponentOptions says more of
+// it. A world knows it from its first use on, or from component<T>(). What cannot be a component is refused
+// when it is compiled.
+//
+// Structural changes (spawn, destroy, add, remove) and commits are for one thread at a time, while nobody
+// iterates; systems record them as commands. The ring may be rolled back at any time between: the world needs
+// not be told. Not before the tick in which it was made, though.
+class World {
+public:
+    // Fails with not_found (no such segment), bad_argument (no entities or too many archetypes, or the
+    // segment is process-bound or not declared), capacity_exhausted (the segment is too small for the
+    // tables), and as os::reserve does.
+    [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
+    // The world in a segment of an image that was loaded, after verifying it. Fails with not_found,
+    // wrong_format, corrupt_data, and as os::reserve does. Its components must be registered again: by name,
+    // and wrong_layout when they have changed.
+    [[nodiscard]] static Expected<World> attach(StateRing& ring, std::string_view segment = "world") noexcept;
+
+    World(World&& other) noexcept
+        : outside_(std::move(other.outside_)), core_(std::exchange(other.core_, nullptr)) {}
+    World& operator=(World&& other) noexcept {
+        outside_ = std::move(other.outside_);
+        core_ = std::exchange(other.core_, nullptr);
+        return *this;
+    }
+
+    // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there),
+    // bad_argument (no or a too long name) and capacity_exhausted.
+    template <class T>
+    Expected<ComponentId> component() noexcept {
+        return core_->component<T>();
+    }
+
+    // An entity with these components. Fails with capacity_exhausted (no slot, no archetype, no room), and as
+    // component does; then nothing has changed.
+    template <class... Ts>
+    Expected<Entity> spawn(const Ts&... values) noexcept {
+        Status status = Status::ok;
+        const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
+        if (plan == nullptr) [[unlikely]]
+            return status;
+        const auto entity = core_->spawn_into(plan->archetype);
+        if (!entity) [[unlikely]]
+            return entity;
+        const RowPlace place = place_of_row(core_->slot_of(*entity).row);
+        const BlockColumn* const columns = core_->block(core_->archetype(plan->archetype), place.block);
+        [[maybe_unused]] std::size_t at = 0;
+        (write_cell(columns, plan->columns[at++], place.index, values), ...);
+        return entity;
+    }
+
+    // So many at once, filled by fill(Ts&...) or fill(Entity, Ts&...), which gets memory that was not written
+    // yet. All or none: fails as spawn does.
+    template <class... Ts, class Fill>
+    Expected<void> spawn_many(std::uint32_t count, Fill&& fill) noexcept;
+    // So many that are alike. Their names go to `names` as far as there is room.
+    template <class... Ts>
+    Expected<void> spawn_copies(std::uint32_t count, const Ts&... values) noexcept {
+        return spawn_many<Ts...>(count, [&](Ts&... cells) { ((cells = values), ...); });
+    }
+
+    [[nodiscard]] bool is_alive(Entity entity) const noexcept { return core_->is_alive(entity); }
+    // stale_handle.
+    Status destroy(Entity entity) noexcept {
+        if (!is_alive(entity)) return Status::stale_handle;
+        core_->destroy(entity);
+        return Status::ok;
+    }
+    // How many of them were alive.
+    std::uint32_t destroy(std::span<const Entity> entities) noexcept;
+
+    // Null when the entity is gone or has no such component.
+    template <class T>
+    [[nodiscard]] const T* get(Entity entity) const noexcept {
+        static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
+        const ComponentId id = core_->id_of<T>();
+        if (!core_->is_alive(entity)) return nullptr;
+        return reinterpret_cast<const T*>(core_->find_cell(entity, id, sizeof(T)));
+    }
+    // The same for writing: counts as changed, and is declared.
+    template <class T>
+    [[nodiscard]] T* edit(Entity entity) noexcept {
+        static_assert(!kIsTag<T>, "a tag has no value");
+        RowPlace place{};
+        if (!core_->is_alive(entity)) return nullptr;
+        BlockColumn* const column = core_->find_column(entity, core_->id_of<T>(), place);
+        if (column == nullptr) return nullptr;
+        core_->declare_cell(*column, place.block, place.index, sizeof(T));
+        return &core_->cell<T>(*column, place.index);
+    }
+    template <class T>
+    [[nodiscard]] bool has(Entity entity) const noexcept {
+        const ComponentId id = core_->id_of<T>();
+        return id != kNoComponent && is_alive(entity) &&
+               core_->archetypes()[core_->slot_of(entity).archetype].mask.has(id);
+    }
+
+    // Gives an entity a component, or another value. Fails with stale_handle, and as spawn does.
+    template <class T>
+    Expected<void> add(Entity entity, const T& value = {}) noexcept;
+    // stale_handle; not_found when it has none; capacity_exhausted.
+    template <class T>
+    Expected<void> remove(Entity entity) noexcept;
+
+    // Queries pass over a component that is switched off; get and edit do not. Moves nothing. Fails with
+    // stale_handle, not_found (the entity has none), bad_argument (its options do not say `toggles`).
+    template <class T>
+    Expected<void> disable(Entity entity) noexcept {
+        return set_disabled(entity, core_->id_of<T>(), true);
+    }
+    template <class T>
+    Expected<void> enable(Entity entity) noexcept {
+        return set_disabled(entity, core_->id_of<T>(), false);
+    }
+    template <class T>
+    [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
+
+    // Ends the tick, as StateRing::commit does, whose failures leave the tick as it is.
+    Expected<Tick> commit() noexcept;
+
+    // The world as it was at a tick; see past_world.hpp. Fails as StateRing::view does, and with not_found
+    // before the world was made.
+    [[nodiscard]] Expected<PastWorld> at(Tick tick) const noexcept;
+
+    [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
+    // For components that hold simulation types.
+    [[nodiscard]] ImageHeap& heap() noexcept { return core_->heap(); }
+    [[nodiscard]] WorldStats stats() const noexcept;
+    // Walks everything: ok, or corrupt_data.
+    [[nodiscard]] Status check() const noexcept { return core_->check(); }
+
+    [[nodiscard]] detail::WorldCore& core() noexcept { return *core_; }
+    [[nodiscard]] const detail::WorldCore& core() const noexcept { return *core_; }
+
+private:
+    World(os::Reservation outside, detail::WorldCore* core) noexcept
+        : outside_(std::move(outside)), core_(core) {}
+    [[nodiscard]] static Expected<World> make(StateRing& ring, const ImageHeap& heap,
+                                              const WorldOptions* options) noexcept;
+
+    template <class... Ts>
+    [[nodiscard]] const detail::SpawnPlan* plan_for(Status& status) noexcept;
+    template <class... Ts>
+    [[gnu::noinline]] const detail::SpawnPlan* make_plan(detail::SpawnPlan& plan, Status& status) noexcept;
+    template <class T>
+    void write_cell(const BlockColumn* columns, unsigned column, std::uint32_t index,
+                    const T& value) noexcept {
+        if constexpr (!kIsTag<T>) core_->cell<T>(columns[column - 1], index) = value;
+    }
+    Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
+
+    os::Reservation outside_;
+    detail::WorldCore* core_ = nullptr;
+};
+
+template <class... Ts>
+const detail::SpawnPlan* World::make_plan(detail::SpawnPlan& plan, Status& status) noexcept {
+    const std::array<Expected<ComponentId>, sizeof...(Ts)> known = {component<Ts>()...};
+    std::array<ComponentId, sizeof...(Ts)> ids{};
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        if (!known[i]) {
+            status = known[i].status();
+            return nullptr;
+        }
+        ids[i] = *known[i];
+    }
+    return core_->make_plan(plan, ids, status);
+}
+
+template <class... Ts>
+const detail::SpawnPlan* World::plan_for(Status& status) noexcept {
+    static_assert(sizeof...(Ts) <= detail::SpawnPlan::kMaxTypes, "spawn with fewer components, then add");
+    const std::uint32_t number = detail::TypeNumbers<detail::SpawnFamily>::of<detail::Types<Ts...>>();
+    OURO_ASSERT(number < detail::WorldCore::kMaxSpawnNumbers, "a program spawns 1,024 combinations of types");
+    detail::SpawnPlan& plan = core_->plan_of(number);
+    if (core_->is_archetype(plan.archetype, plan.chain_hash)) [[likely]]
+        return &plan;
+    return make_plan<Ts...>(plan, status);
+}
+
+template <class... Ts, class Fill>
+Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
+    Status status = Status::ok;
+    const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
+    if (plan == nullptr) return status;
+    const detail::SpawnPlan kept = *plan;
+    if (const auto room = core_->reserve(kept.archetype, count); !room) return room;
+    while (count != 0) {
+        const auto run = core_->spawn_run(kept.archetype, count);
+        if (!run) return run.status();
+        count -= run->count;
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            const auto cells = [&]<class T>(unsigned column) -> T* {
+                if constexpr (kIsTag<T>)
+                    return nullptr;
+                else
+                    return &core_->cell<T>(run->columns[column - 1], run->first);
+            };
+            const std::tuple<Ts*...> first { cells.template operator()<Ts>(kept.columns[I])... };
+            const Entity* const names = &core_->cell<Entity>(run->columns[0], run->first);
+            for (std::uint32_t i = 0; i < run->count; ++i) {
+                if constexpr (std::is_invocable_v<Fill&, Entity, Ts&...>)
+                    fill(names[i], std::get<I>(first)[i]...);
+                else
+                    fill(std::get<I>(first)[i]...);
+            }
+        }(std::index_sequence_for<Ts...>());
+    }
+    return {};
+}
+
+template <class T>
+Expected<void> World::add(Entity entity, const T& value) noexcept {
+    const auto id = component<T>();
+    if (!id) return id.status();
+    if (!is_alive(entity)) return Status::stale_handle;
+    const EntitySlot slot = core_->slot_of(entity);
+    if (!core_->archetype(slot.archetype).mask.has(*id)) {
+        const auto target = core_->neighbour(slot.archetype, *id, true);
+        if (!target) return target.status();
+        const auto row = core_->move(entity, *target);
+        if (!row) return row.status();
+        if constexpr (!kIsTag<T>) {
+            const ArchetypeRecord& archetype = core_->archetype(*target);
+            const RowPlace place = place_of_row(*row);
+            write_cell(core_->block(archetype, place.block), core_->column_of(archetype, *id), place.index,
+                       value);
+        }
+    } else if constexpr (!kIsTag<T>) {
+        *edit<T>(entity) = value;
+    }
+    return {};
+}
+
+template <class T>
+Expected<void> World::remove(Entity entity) noexcept {
+    const ComponentId id = core_->id_of<T>();
+    if (!is_alive(entity)) return Status::stale_handle;
+    const EntitySlot slot = core_->slot_of(entity);
+    if (id == kNoComponent || !core_->archetype(slot.archetype).mask.has(id)) return Status::not_found;
+    const auto target = core_->neighbour(slot.archetype, id, false);
+    if (!target) return target.status();
+    const auto row = core_->move(entity, *target);
+    return row ? Expected<void>() : row.status();
+}
+
+template <class T>
+bool World::is_enabled(Entity entity) const noexcept {
+    RowPlace place{};
+    if (!is_alive(entity)) return false;
+    BlockColumn* const column = core_->find_column(entity, core_->id_of<T>(), place);
+    return column != nullptr && !core_->planes(*column, rows_of_block(place.block)).is_disabled(place.index);
+}
+
+}  // namespace ouro

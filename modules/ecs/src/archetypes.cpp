@@ -1,0 +1,233 @@
+#include <ouro/base/align.hpp>
+#include <ouro/base/hash.hpp>
+#include <ouro/ecs/detail/world_core.hpp>
+
+namespace ouro::detail {
+namespace {
+
+constexpr std::uint32_t kArenaBytes = 16 * kStatePageBytes;
+constexpr std::size_t kLine = 64;
+
+std::uint64_t hash_of(const ComponentMask& mask) noexcept {
+    std::uint64_t hash = 1;
+    for (const std::uint64_t word : mask.words)
+        hash = combine_hash(hash, word);
+    return hash;
+}
+
+}  // namespace
+
+std::uint32_t WorldCore::find_archetype(const ComponentMask& mask) const noexcept {
+    const std::size_t last = by_mask_.size() - 1;
+    for (std::size_t slot = hash_of(mask) & last; by_mask_[slot] != 0; slot = (slot + 1) & last)
+        if (archetypes_[by_mask_[slot] - 1].mask == mask) return by_mask_[slot] - 1;
+    return kNoArchetype;
+}
+
+void WorldCore::note_archetype(std::uint32_t number) noexcept {
+    const std::size_t last = by_mask_.size() - 1;
+    std::size_t slot = hash_of(archetypes_[number].mask) & last;
+    while (by_mask_[slot] != 0)
+        slot = (slot + 1) & last;
+    by_mask_[slot] = number + 1;
+}
+
+void WorldCore::catch_up() noexcept {
+    const std::uint32_t count = header_->archetype_count;
+    const bool holds =
+        known_archetypes_ <= count &&
+        (known_archetypes_ == 0 || archetypes_[known_archetypes_ - 1].chain_hash == known_hash_);
+    if (!holds) {
+        for (std::uint32_t& number : by_mask_)
+            number = 0;
+        known_archetypes_ = 0;
+    }
+    while (known_archetypes_ < count)
+        note_archetype(known_archetypes_++);
+    known_hash_ = count == 0 ? 0 : archetypes_[count - 1].chain_hash;
+}
+
+Expected<std::uint32_t> WorldCore::archetype_with(const ComponentMask& mask) noexcept {
+    catch_up();
+    const std::uint32_t found = find_archetype(mask);
+    if (found != kNoArchetype) return found;
+    return make_archetype(mask);
+}
+
+Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noexcept {
+    const std::uint32_t number = header_->archetype_count;
+    if (number == header_->max_archetypes) return Status::capacity_exhausted;
+    std::uint32_t column_count = 0;
+    mask.each(
+        [&](ComponentId id) { column_count += components_[id].kind == ComponentKind::column ? 1U : 0U; });
+    if (column_count > UINT8_MAX) return Status::capacity_exhausted;
+    const std::uint32_t map_bytes = header_->component_count;
+    const auto columns = heap_.allocate(column_count * sizeof(ColumnRecord) + map_bytes, kLine);
+    if (!columns) return columns.status();
+    auto* column = reinterpret_cast<ColumnRecord*>(columns->data);
+    std::byte* const map = columns->data + column_count * sizeof(ColumnRecord);
+    std::uint32_t at_column = 0;
+    mask.each([&](ComponentId id) {
+        const ComponentRecord& component = components_[id];
+        if (component.kind != ComponentKind::column) return;
+        column[at_column++] = {component.bytes, id, component.toggles};
+        map[id] = static_cast<std::byte>(at_column);
+    });
+    const std::uint64_t before = number == 0 ? 0 : archetypes_[number - 1].chain_hash;
+    ArchetypeRecord& record = heap_.edit(archetypes_[number]);
+    record = {};
+    record.mask = mask;
+    record.chain_hash = combine_hash(before, hash_of(mask)) | 1;
+    record.column_count = static_cast<std::uint16_t>(column_count);
+    record.columns = heap_.offset_of(columns->data);
+    record.column_map = heap_.offset_of(map);
+    record.column_map_bytes = map_bytes;
+    declare_header();
+    header_->archetype_count = number + 1;
+    catch_up();
+    return number;
+}
+
+Expected<std::uint32_t> WorldCore::neighbour(std::uint32_t archetype, ComponentId id, bool adds) noexcept {
+    const std::uint32_t key = archetype << 16 | static_cast<std::uint32_t>(id) << 1 | (adds ? 1U : 0U);
+    Transition& known = transitions_[(key * 0x9e3779b1U) >> 22];
+    static_assert(kTransitions == 1U << 10);
+    const std::uint64_t own = archetypes_[archetype].chain_hash;
+    if (known.key == key && known.chain_hash == own && is_archetype(known.target, known.target_hash))
+        return known.target;
+    ComponentMask mask = archetypes_[archetype].mask;
+    adds ? mask.add(id) : mask.remove(id);
+    const auto target = archetype_with(mask);
+    if (target) known = {own, archetypes_[*target].chain_hash, key, *target};
+    return target;
+}
+
+const SpawnPlan* WorldCore::make_plan(SpawnPlan& plan, std::span<const ComponentId> ids,
+                                      Status& status) noexcept {
+    ComponentMask mask;
+    mask.add(kEntityComponent);
+    for (const ComponentId id : ids) {
+        const bool is_known = id < header_->component_count;
+        if (!is_known || mask.has(id) || components_[id].kind > ComponentKind::tag) {
+            status = is_known ? Status::bad_argument : Status::not_found;
+            return nullptr;
+        }
+        mask.add(id);
+    }
+    const auto number = archetype_with(mask);
+    status = number.status();
+    if (!number) return nullptr;
+    const ArchetypeRecord& record = archetypes_[*number];
+    plan.archetype = *number;
+    plan.chain_hash = record.chain_hash;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        plan.columns[i] = static_cast<std::uint8_t>(column_of(record, ids[i]));
+    return &plan;
+}
+
+std::span<const QueryMatch> WorldCore::matches_of(QueryCache& cache) noexcept {
+    const std::uint32_t count = header_->archetype_count;
+    const bool holds = cache.known <= count &&
+                       (cache.known == 0 || archetypes_[cache.known - 1].chain_hash == cache.known_hash);
+    if (!holds) cache.known = cache.match_count = 0;
+    if (cache.known == count) [[likely]]
+        return {cache.matches, cache.match_count};
+    for (; cache.known < count; ++cache.known) {
+        const ArchetypeRecord& archetype = archetypes_[cache.known];
+        if (!archetype.mask.has_all(cache.shape.required) || archetype.mask.has_any(cache.shape.excluded))
+            continue;
+        QueryMatch& match = cache.matches[cache.match_count++];
+        match.archetype = cache.known;
+        for (std::uint32_t term = 0; term < cache.shape.term_count; ++term)
+            match.columns[term] = static_cast<std::uint8_t>(column_of(archetype, cache.shape.terms[term]));
+    }
+    cache.known_hash = archetypes_[count - 1].chain_hash;
+    return {cache.matches, cache.match_count};
+}
+
+namespace {
+
+// Columns of a page and more have pages of their own; their beginnings are staggered, so that loops over
+// several of them do not meet in the same lines of a cache.
+struct OwnPages {
+    std::size_t stagger;
+    std::size_t bytes;
+};
+
+bool has_own_pages(std::uint64_t bytes) noexcept {
+    return align_up(bytes, std::uint64_t{kLine}) >= kStatePageBytes;
+}
+
+OwnPages own_pages(std::uint64_t bytes, unsigned column) noexcept {
+    const std::size_t stagger = bytes >= 4 * kStatePageBytes ? column % 16 * 4 * kLine : 0;
+    return {stagger, static_cast<std::size_t>(align_up(bytes + stagger, std::uint64_t{kStatePageBytes}))};
+}
+
+}  // namespace
+
+Expected<std::uint32_t> WorldCore::take_column(Heat heat, std::uint64_t bytes, unsigned column) noexcept {
+    if (has_own_pages(bytes)) {
+        const OwnPages pages = own_pages(bytes, column);
+        if (pages.bytes > heap_.segment().size) return Status::capacity_exhausted;
+        const auto block = heap_.allocate_unclear(pages.bytes, kStatePageBytes);
+        if (!block) return block.status();
+        return static_cast<std::uint32_t>(heap_.offset_of(block->data) + pages.stagger);
+    }
+    HeatArena& arena = header_->arenas[static_cast<std::size_t>(heat)];
+    const auto rounded = static_cast<std::uint32_t>(align_up(bytes, std::uint64_t{kLine}));
+    declare_header();
+    if (arena.end - arena.cursor < rounded) {
+        const auto block = heap_.allocate_unclear(kArenaBytes, kStatePageBytes);
+        if (!block) return block.status();
+        arena = {heap_.offset_of(block->data), heap_.offset_of(block->data) + kArenaBytes};
+    }
+    const std::uint32_t offset = arena.cursor;
+    arena.cursor += rounded;
+    return offset;
+}
+
+// What was cut from an arena stays cut: the world is full anyway.
+void WorldCore::give_back(std::span<const ColumnRecord> columns, const BlockColumn* made,
+                          std::uint32_t rows) noexcept {
+    for (unsigned i = 0; i < columns.size(); ++i) {
+        const std::uint64_t bytes = std::uint64_t{rows} * columns[i].bytes;
+        if (made[i].planes != 0) planes(const_cast<BlockColumn&>(made[i]), rows).release();
+        if (made[i].data == 0 || !has_own_pages(bytes)) continue;
+        const OwnPages pages = own_pages(bytes, i);
+        heap_.deallocate({at(made[i].data) - pages.stagger, pages.bytes});
+    }
+}
+
+Status WorldCore::make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,
+                               std::uint32_t rows) noexcept {
+    for (unsigned i = 0; i < columns.size(); ++i) {
+        const Heat heat = components_[columns[i].component].heat;
+        const auto data = take_column(heat, std::uint64_t{rows} * columns[i].bytes, i);
+        if (!data) return data.status();
+        made[i].data = *data;
+        // There must be room to switch rows off when they are moved.
+        if (columns[i].toggles == 0) continue;
+        if (const Status status = planes(made[i], rows).reserve(); status != Status::ok) return status;
+    }
+    return Status::ok;
+}
+
+Status WorldCore::add_block(ArchetypeRecord& archetype) noexcept {
+    const std::uint32_t number = archetype.block_count;
+    if (number == kMaxBlocks) return Status::capacity_exhausted;
+    const auto block = heap_.allocate(archetype.column_count * sizeof(BlockColumn), kLine);
+    if (!block) return block.status();
+    auto* const made = reinterpret_cast<BlockColumn*>(block->data);
+    const auto columns = columns_of(archetype);
+    if (const Status status = make_columns(columns, made, rows_of_block(number)); status != Status::ok) {
+        give_back(columns, made, rows_of_block(number));
+        heap_.deallocate(*block);
+        return status;
+    }
+    declare(&archetype, sizeof(archetype));
+    archetype.blocks[number] = heap_.offset_of(block->data);
+    archetype.block_count = static_cast<std::uint16_t>(number + 1);
+    return Status::ok;
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,162 @@
+#include <ouro/ecs/detail/world_core.hpp>
+
+#include <cstring>
+#include <new>
+
+namespace ouro::detail {
+namespace {
+
+constexpr std::string_view kRoot = "ecs";
+
+// Cuts arrays out of a block, each on a line of its own.
+class Cutter {
+public:
+    explicit Cutter(MemoryBlock block) noexcept : block_(block) {}
+
+    template <class T>
+    std::span<T> take(std::size_t count) noexcept {
+        used_ = (used_ + 63) / 64 * 64;
+        T* const first = reinterpret_cast<T*>(block_.data + used_);
+        used_ += count * sizeof(T);
+        return {first, count};
+    }
+    [[nodiscard]] std::size_t used() const noexcept { return used_; }
+
+private:
+    MemoryBlock block_;
+    std::size_t used_ = 0;
+};
+
+std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
+    return std::bit_ceil(max_archetypes * 2);
+}
+
+}  // namespace
+
+std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
+    const std::size_t tables = kMaxTypeNumbers * sizeof(ComponentId) + kMaxSpawnNumbers * sizeof(SpawnPlan) +
+                               kMaxQueryNumbers * sizeof(QueryCache) + kTransitions * sizeof(Transition);
+    const std::size_t each =
+        sizeof(ReadyRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+    return tables + max_archetypes * each + 4096;
+}
+
+void WorldCore::carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept {
+    Cutter cutter(outside);
+    ready_ = cutter.take<ReadyRows>(max_archetypes);
+    component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
+    plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
+    queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);
+    transitions_ = cutter.take<Transition>(kTransitions);
+    by_mask_ = cutter.take<std::uint32_t>(mask_slots(max_archetypes));
+    for (ComponentId& id : component_of_type_)
+        id = kNoComponent;
+    // Memory that was never touched is zero, which is what all others begin with.
+    for (QueryCache& query : queries_)
+        query.matches = cutter.take<QueryMatch>(max_archetypes).data();
+    OURO_ASSERT(cutter.used() <= outside.size, "a world's tables fit into what they were counted to take");
+}
+
+Status WorldCore::begin(const WorldOptions& options, MemoryBlock outside) noexcept {
+    const auto root = heap_.make_root<WorldHeader>(kRoot);
+    if (!root) return root.status();
+    WorldHeader& header = heap_.edit(*root);
+    const auto components = heap_.allocate(kMaxComponents * sizeof(ComponentRecord), 64);
+    const auto slots = heap_.allocate_unclear(std::size_t{options.max_entities} * sizeof(EntitySlot),
+                                              ImageHeap::kMaxAlignment);
+    const auto archetypes =
+        heap_.allocate_unclear(std::size_t{options.max_archetypes} * sizeof(ArchetypeRecord), 64);
+    for (const auto& block : {components, slots, archetypes})
+        if (!block) return block.status();
+    header.magic = WorldHeader::kMagic;
+    header.version = WorldHeader::kVersion;
+    // The tick before, and the one before that, are none.
+    header.tick = 2;
+    header.max_entities = options.max_entities;
+    header.max_archetypes = options.max_archetypes;
+    header.components = heap_.offset_of(components->data);
+    header.entities = heap_.offset_of(slots->data);
+    header.archetypes = heap_.offset_of(archetypes->data);
+    header_ = &header;
+    take_places();
+    carve(outside, header.max_archetypes);
+    const auto entity = add_component({.name = "Entity", .bytes = sizeof(Entity), .alignment = 8});
+    if (!entity) return entity.status();
+    set_id(type_number<Entity>(), *entity);
+    return Status::ok;
+}
+
+void WorldCore::take_places() noexcept {
+    slots_ = reinterpret_cast<EntitySlot*>(at(header_->entities));
+    archetypes_ = reinterpret_cast<ArchetypeRecord*>(at(header_->archetypes));
+    components_ = reinterpret_cast<ComponentRecord*>(at(header_->components));
+}
+
+Status WorldCore::attach(MemoryBlock outside) noexcept {
+    const auto root = heap_.root<WorldHeader>(kRoot);
+    if (!root) return root.status();
+    header_ = &const_cast<WorldHeader&>(heap_.get(*root));
+    if (header_->magic != WorldHeader::kMagic || header_->version != WorldHeader::kVersion)
+        return Status::wrong_format;
+    take_places();
+    carve(outside, header_->max_archetypes);
+    set_id(type_number<Entity>(), kEntityComponent);
+    return check();
+}
+
+void WorldCore::end_tick() noexcept {
+    declare_header();
+    ++header_->tick;
+}
+
+void WorldCore::take_back_tick() noexcept {
+    declare_header();
+    --header_->tick;
+}
+
+ComponentId WorldCore::find_component(std::string_view name) const noexcept {
+    for (std::uint32_t id = 0; id < header_->component_count; ++id)
+        if (components_[id].name.view() == name) return static_cast<ComponentId>(id);
+    return kNoComponent;
+}
+
+Expected<ComponentId> WorldCore::add_component(const ComponentDescription& description) noexcept {
+    if (const ComponentId known = find_component(description.name); known != kNoComponent) {
+        const ComponentRecord& record = components_[known];
+        const bool is_same = record.layout_hash == description.layout_hash &&
+                             record.bytes == description.bytes && record.kind == description.kind;
+        return is_same ? Expected<ComponentId>(known) : Status::wrong_layout;
+    }
+    if (header_->component_count == kMaxComponents) return Status::capacity_exhausted;
+    ComponentRecord record{};
+    if (description.name.empty() || record.name.assign(description.name) != Status::ok)
+        return Status::bad_argument;
+    record.layout_hash = description.layout_hash;
+    record.bytes = description.bytes;
+    record.alignment = static_cast<std::uint16_t>(description.alignment);
+    record.heat = description.heat;
+    record.kind = description.kind;
+    record.toggles = description.toggles ? 1 : 0;
+    record.field_count = static_cast<std::uint16_t>(description.fields.size());
+    if (record.field_count != 0) {
+        const auto fields = heap_.allocate(record.field_count * sizeof(FieldRecord), 16);
+        if (!fields) return fields.status();
+        record.fields = heap_.offset_of(fields->data);
+        auto* each = reinterpret_cast<FieldRecord*>(fields->data);
+        for (const FieldInfo& field : description.fields) {
+            // A name that is too long is cut.
+            static_cast<void>(each->name.assign(field.name.substr(0, each->name.capacity())));
+            each->offset = field.offset;
+            each->element_bytes = field.element_bytes;
+            each->count = field.count;
+            each->kind = static_cast<std::uint8_t>(field.kind);
+            ++each;
+        }
+    }
+    declare_header();
+    const auto id = static_cast<ComponentId>(header_->component_count++);
+    heap_.edit(components_[id]) = record;
+    return id;
+}
+
+}  // namespace ouro::detail
