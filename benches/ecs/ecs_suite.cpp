@@ -15,6 +15,7 @@ void run_ecs(Session& session) {
     measure_two_threads(session);
     measure_deferred_changes(session);
     measure_saving(session);
+    measure_history(session);
 }
 
 const RegisteredSuite kRegistered({"ecs", "entities and components, beside EnTT, flecs and gaia-ecs",

@@ -14,5 +14,6 @@ void measure_change_detection(Session& session);
 void measure_two_threads(Session& session);
 void measure_deferred_changes(Session& session);
 void measure_saving(Session& session);
+void measure_history(Session& session);
 
 }  // namespace ouro::bench

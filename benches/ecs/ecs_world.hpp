@@ -104,6 +104,8 @@ public:
 
     // Not timed: what it needs to be able to save.
     virtual void prepare_save() {}
+    // Not timed: all four components of all entities count as written, for those who save only what was.
+    virtual void write_all() {}
     virtual void save() = 0;
     // Not timed: all that restore() brings back is spoilt.
     virtual void spoil() = 0;

@@ -27,7 +27,7 @@ void measure_beside_raw_arrays(Session& session, const std::string& name, const 
                                const Loop& wanted) {
     const EcsCandidate ours = our_ecs();
     if (ours.version.empty()) return;
-    session.measure(name + ", beside raw arrays", kNanoseconds)
+    session.measure(name, kNanoseconds)
         .ours(work_on(ours, looping(rows, wanted)))
         .peer("raw arrays", "normal pages", work_on(raw_arrays(), looping(rows, wanted)))
         .bar(ratio_at_most(1.05))

@@ -1,5 +1,6 @@
 #include "ecs/ecs_peers.hpp"
 #include "harness/measure.hpp"
+#include "os/os_suite.hpp"
 #include "os/raw_memory.hpp"
 #include "os/two_threads.hpp"
 
@@ -19,6 +20,12 @@ public:
 
     [[nodiscard]] T* rows() const noexcept { return rows_; }
     void copy_from(const T* from, std::size_t count) const { std::memcpy(rows_, from, count * sizeof(T)); }
+    // Past the caches, in whole lines.
+    void stream_from(const RawColumn& other, std::size_t count) const {
+        constexpr std::size_t kLineMask = 63;
+        copy_streaming(memory_.block().data, other.memory_.block().data,
+                       (count * sizeof(T) + kLineMask) & ~kLineMask);
+    }
 
 private:
     static constexpr std::size_t kPageMask = 4095;
@@ -41,11 +48,18 @@ struct RawColumns {
         scales.copy_from(other.scales.rows(), count);
         vitalities.copy_from(other.vitalities.rows(), count);
     }
+    void stream_from(const RawColumns& other, std::uint32_t count) const {
+        positions.stream_from(other.positions, count);
+        velocities.stream_from(other.velocities, count);
+        scales.stream_from(other.scales, count);
+        vitalities.stream_from(other.vitalities, count);
+        finish_streaming();
+    }
 };
 
 class RawWorld final : public EcsWorld {
 public:
-    explicit RawWorld(std::uint32_t capacity) : columns_(capacity), saved_(capacity), slots_(capacity) {
+    explicit RawWorld(std::uint32_t capacity) : capacity_(capacity), columns_(capacity), slots_(capacity) {
         keep_slots(capacity);
     }
 
@@ -140,9 +154,19 @@ public:
     void destroy_deferred() override { lacking("deferred"); }
     void spawn_deferred(const EntityRows&) override { lacking("deferred"); }
 
-    void save() override { saved_.copy_from(columns_, count_); }
+    // A copy a tick, the oldest of which is restored: past ticks are not in the caches.
+    void prepare_save() override {
+        while (saved_.size() < kSaved) {
+            saved_.emplace_back(capacity_);
+            saved_.back().copy_from(columns_, count_);
+        }
+    }
+    void save() override {
+        next_saved_ = (next_saved_ + 1) % kSaved;
+        saved_[next_saved_].stream_from(columns_, count_);
+    }
     void spoil() override { rewind(); }
-    void restore() override { columns_.copy_from(saved_, count_); }
+    void restore() override { columns_.copy_from(saved_[(next_saved_ + 1) % kSaved], count_); }
 
 private:
     struct Rows {
@@ -160,8 +184,12 @@ private:
             slots_.rows()[row] = row;
     }
 
+    static constexpr std::size_t kSaved = 32;
+
+    std::uint32_t capacity_;
     RawColumns columns_;
-    RawColumns saved_;
+    std::vector<RawColumns> saved_;
+    std::size_t next_saved_ = 0;
     RawColumn<std::uint64_t> slots_;
     std::uint32_t count_ = 0;
     std::vector<Rows> arrays_;

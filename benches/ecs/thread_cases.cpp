@@ -52,7 +52,7 @@ void measure_two_threads(Session& session) {
     const EcsCandidate ours = our_ecs();
     if (ours.version.empty()) return;
     const EcsWork work = speeding_up(rows, times);
-    Case gained = session.measure(name + ", speed-up", kTimes);
+    Case gained = session.measure("speed-up by two threads, " + count_name(rows.size()), kTimes);
     gained.ours(work_on(ours, work))
         .peer("raw arrays", "normal pages", work_on(raw_arrays(), work), ratio_at_least(0.95));
     for (const EcsCandidate& peer : {entt_peer(), flecs_peer(), gaia_peer()})

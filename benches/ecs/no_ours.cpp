@@ -1,9 +1,0 @@
-#include "ecs/ecs_peers.hpp"
-
-namespace ouro::bench {
-
-EcsCandidate our_ecs() {
-    return {"ours", {}};
-}
-
-}  // namespace ouro::bench
