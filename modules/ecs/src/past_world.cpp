@@ -9,7 +9,15 @@ Expected<PastWorld> World::at(Tick tick) const noexcept {
     if (!header) return header.status();
     // Before the world was made, there was none.
     if (header->magic != WorldHeader::kMagic) return Status::not_found;
-    return PastWorld(*core_, *std::move(view), *header);
+    return PastWorld(*std::move(view), *header);
+}
+
+ComponentId PastWorld::find_component(std::string_view name) const noexcept {
+    for (std::uint32_t id = 0; id < header_.component_count; ++id) {
+        const std::uint64_t offset = header_.components + std::uint64_t{id} * sizeof(ComponentRecord);
+        if (read<ComponentRecord>(offset).name.view() == name) return static_cast<ComponentId>(id);
+    }
+    return kNoComponent;
 }
 
 Expected<EntitySlot> PastWorld::slot(Entity entity) const noexcept {

@@ -37,23 +37,27 @@ void WorldCore::note_added(ArchetypeRecord& archetype) noexcept {
     archetype.added_tick = now();
 }
 
+void WorldCore::declare_group(const ArchetypeRecord& archetype, std::uint32_t group) noexcept {
+    const RowPlace place = place_of_row(group * 64);
+    const BlockColumn* own = block(archetype, place.block);
+    for (const ColumnRecord& column : columns_of(archetype)) {
+        declare(at(own->data) + std::size_t{place.index} * column.bytes, std::size_t{64} * column.bytes);
+        ++own;
+    }
+}
+
 Status WorldCore::prepare_rows(std::uint32_t number, std::uint32_t count) noexcept {
     ArchetypeRecord& archetype = archetypes_[number];
     const RowPlace place = place_of_row(archetype.row_count);
     if (place.block == archetype.block_count)
         if (const Status status = add_block(archetype); status != Status::ok) return status;
-    declare(&archetype, sizeof(archetype));
+    DeclaredRows& declared = declared_rows(number);
     note_added(archetype);
-    // To the end of 64, so that the next ones find theirs declared.
-    const std::uint32_t rows = rows_of_block(place.block);
-    const std::uint32_t end = std::min(rows, (place.index + std::min(count, rows) + 63) / 64 * 64);
-    const BlockColumn* const columns = block(archetype, place.block);
-    for (const ColumnRecord& column : columns_of(archetype)) {
-        const std::size_t bytes = column.bytes;
-        const BlockColumn& own = columns[&column - columns_of(archetype).data()];
-        declare(at(own.data) + place.index * bytes, (end - place.index) * bytes);
-    }
-    ready_[number] = {marks_.epoch(), archetype.row_count, end - place.index};
+    const std::uint32_t first = archetype.row_count / 64;
+    const std::uint32_t end = std::min(place.index + count, rows_of_block(place.block));
+    for (std::uint32_t index = place.index / 64 * 64; index < end; index += 64)
+        declare_group(archetype, first + (index - place.index / 64 * 64) / 64);
+    declared.added_group = first;
     return Status::ok;
 }
 
@@ -100,7 +104,7 @@ void WorldCore::free_slot(std::uint32_t index) noexcept {
 
 void WorldCore::destroy(Entity entity) noexcept {
     const EntitySlot slot = slot_of(entity);
-    remove_row(archetypes_[slot.archetype], slot.row);
+    remove_row(slot.archetype, slot.row);
     free_slot(static_cast<std::uint32_t>(entity.index()));
 }
 
@@ -117,12 +121,14 @@ void WorldCore::destroy_all(std::uint32_t number) noexcept {
         for (unsigned i = 0; i < archetype.column_count; ++i)
             planes(columns[i], rows_of_block(number_of_block)).forget_all();
     }
-    declare(&archetype, sizeof(archetype));
+    declared_rows(number);
     archetype.row_count = archetype.added_from = archetype.added_before = 0;
 }
 
-void WorldCore::remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept {
+void WorldCore::remove_row(std::uint32_t number, std::uint32_t row) noexcept {
+    ArchetypeRecord& archetype = archetypes_[number];
     const std::uint32_t last = archetype.row_count - 1;
+    declare_hole(number, row);
     if (row != last) {
         move_last_into(archetype, row, last);
     } else {
@@ -131,7 +137,6 @@ void WorldCore::remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexce
         for (unsigned i = 0; i < archetype.column_count; ++i)
             if (columns[i].planes != 0) planes(columns[i], rows_of_block(place.block)).forget(place.index);
     }
-    declare(&archetype, sizeof(archetype));
     archetype.row_count = last;
     archetype.added_from = std::min(archetype.added_from, last);
     archetype.added_before = std::min(archetype.added_before, last);
@@ -148,30 +153,25 @@ void WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, st
                              (age == 1 && last >= archetype.added_from && row < archetype.added_from);
     const std::span<const ColumnRecord> columns = columns_of(archetype);
     for (unsigned i = 0; i < columns.size(); ++i) {
+        BlockColumn& source = from_columns[i];
+        BlockColumn& target = to_columns[i];
         const std::size_t bytes = columns[i].bytes;
-        std::byte* const target = at(to_columns[i].data) + to.index * bytes;
-        declare(target, bytes);
-        copy_cell(target, at(from_columns[i].data) + from.index * bytes, columns[i].bytes);
-        const bool is_plain =
-            to.block == from.block && from_columns[i].planes == 0 && !came_now && !came_before;
-        if (!is_plain)
-            ChangePlanes::carry(planes(from_columns[i], rows_of_block(from.block)), from.index,
-                                planes(to_columns[i], rows_of_block(to.block)), to.index, came_now,
-                                came_before);
+        copy_cell(at(target.data) + to.index * bytes, at(source.data) + from.index * bytes, columns[i].bytes);
+        // Most rows have nothing to carry: no bits, and flags that hold for both or are old.
+        const bool has_old_flags = now() - source.tick > 1 && now() - target.tick > 1;
+        if (source.planes == 0 && target.planes == 0 && !came_now && !came_before &&
+            (&source == &target || has_old_flags))
+            continue;
+        ChangePlanes::carry(planes(source, rows_of_block(from.block)), from.index,
+                            planes(target, rows_of_block(to.block)), to.index, came_now, came_before);
     }
     const Entity moved = cell<Entity>(to_columns[0], to.index);
-    declare_slot(static_cast<std::uint32_t>(moved.index())).row = row;
+    declare_moved_slot(static_cast<std::uint32_t>(moved.index())).row = row;
 }
 
-Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_number) noexcept {
-    const auto row = take_row(target_number);
-    if (!row) return row.status();
-    const EntitySlot slot = slot_of(entity);
-    ArchetypeRecord& source = archetypes_[slot.archetype];
-    const ArchetypeRecord& target = archetypes_[target_number];
-    const RowPlace from = place_of_row(slot.row);
-    const RowPlace to = place_of_row(*row);
-    const BlockColumn* const from_columns = block(source, from.block);
+void WorldCore::copy_shared(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
+                            RowPlace to) noexcept {
+    BlockColumn* const from_columns = block(source, from.block);
     BlockColumn* const to_columns = block(target, to.block);
     const std::span<const ColumnRecord> source_columns = columns_of(source);
     const std::span<const ColumnRecord> target_columns = columns_of(target);
@@ -185,9 +185,9 @@ Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_numb
         const std::size_t bytes = one.bytes;
         copy_cell(at(to_columns[t].data) + to.index * bytes, at(from_columns[s].data) + from.index * bytes,
                   one.bytes);
-        if (one.toggles != 0 && from_columns[s].has_disabled != 0) {
-            const bool is_off = planes(const_cast<BlockColumn&>(from_columns[s]), rows_of_block(from.block))
-                                    .is_disabled(from.index);
+        if (from_columns[s].has_disabled != 0) {
+            const bool is_off = planes(from_columns[s], rows_of_block(from.block)).is_disabled(from.index);
+            // There is room: both are columns that can be switched off.
             if (is_off)
                 static_cast<void>(
                     planes(to_columns[t], rows_of_block(to.block)).set_disabled(to.index, true));
@@ -195,7 +195,15 @@ Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_numb
         ++s;
         ++t;
     }
-    remove_row(source, slot.row);
+}
+
+Expected<std::uint32_t> WorldCore::move(Entity entity, std::uint32_t target_number) noexcept {
+    const auto row = take_row(target_number);
+    if (!row) return row.status();
+    const EntitySlot slot = slot_of(entity);
+    copy_shared(archetypes_[slot.archetype], place_of_row(slot.row), archetypes_[target_number],
+                place_of_row(*row));
+    remove_row(slot.archetype, slot.row);
     EntitySlot& own = declare_slot(static_cast<std::uint32_t>(entity.index()));
     own.row = *row;
     own.archetype = static_cast<std::uint16_t>(target_number);

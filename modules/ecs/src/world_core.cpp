@@ -1,3 +1,4 @@
+#include <ouro/base/hash.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 
 #include <cstring>
@@ -7,6 +8,8 @@ namespace ouro::detail {
 namespace {
 
 constexpr std::string_view kRoot = "ecs";
+constexpr ComponentDescription kEntityDescription{
+    .name = "Entity", .bytes = sizeof(Entity), .alignment = alignof(Entity)};
 
 // Cuts arrays out of a block, each on a line of its own.
 class Cutter {
@@ -34,17 +37,19 @@ std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
 }  // namespace
 
 std::size_t WorldCore::outside_bytes(std::uint32_t max_archetypes) noexcept {
-    const std::size_t tables = kMaxTypeNumbers * sizeof(ComponentId) + kMaxSpawnNumbers * sizeof(SpawnPlan) +
-                               kMaxQueryNumbers * sizeof(QueryCache) + kTransitions * sizeof(Transition);
+    const std::size_t tables = kMaxTypeNumbers * (sizeof(ComponentId) + sizeof(std::string_view)) +
+                               kMaxSpawnNumbers * sizeof(SpawnPlan) + kMaxQueryNumbers * sizeof(QueryCache) +
+                               kTransitions * sizeof(Transition);
     const std::size_t each =
-        sizeof(ReadyRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+        sizeof(DeclaredRows) + 4 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
     return tables + max_archetypes * each + 4096;
 }
 
 void WorldCore::carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept {
     Cutter cutter(outside);
-    ready_ = cutter.take<ReadyRows>(max_archetypes);
+    declared_ = cutter.take<DeclaredRows>(max_archetypes);
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
+    name_of_type_ = cutter.take<std::string_view>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
     queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);
     transitions_ = cutter.take<Transition>(kTransitions);
@@ -80,10 +85,7 @@ Status WorldCore::begin(const WorldOptions& options, MemoryBlock outside) noexce
     header_ = &header;
     take_places();
     carve(outside, header.max_archetypes);
-    const auto entity = add_component({.name = "Entity", .bytes = sizeof(Entity), .alignment = 8});
-    if (!entity) return entity.status();
-    set_id(type_number<Entity>(), *entity);
-    return Status::ok;
+    return add_component_of_type(type_number<Entity>(), kEntityDescription).status();
 }
 
 void WorldCore::take_places() noexcept {
@@ -100,7 +102,7 @@ Status WorldCore::attach(MemoryBlock outside) noexcept {
         return Status::wrong_format;
     take_places();
     carve(outside, header_->max_archetypes);
-    set_id(type_number<Entity>(), kEntityComponent);
+    name_of_type_[type_number<Entity>()] = kEntityDescription.name;
     return check();
 }
 
@@ -156,7 +158,26 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
     declare_header();
     const auto id = static_cast<ComponentId>(header_->component_count++);
     heap_.edit(components_[id]) = record;
+    header_->registry_hash = combine_hash(header_->registry_hash, hash_name(description.name));
     return id;
+}
+
+Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
+                                                       const ComponentDescription& description) noexcept {
+    OURO_ASSERT(type < kMaxTypeNumbers, "a program has 1,024 types of components at most");
+    const auto id = add_component(description);
+    if (!id) return id;
+    name_of_type_[type] = description.name;
+    find_ids_again();
+    return id;
+}
+
+// Types keep their names, whatever numbers these have had.
+void WorldCore::find_ids_again() const noexcept {
+    for (std::uint32_t type = 0; type < kMaxTypeNumbers; ++type)
+        component_of_type_[type] =
+            name_of_type_[type].empty() ? kNoComponent : find_component(name_of_type_[type]);
+    known_registry_ = header_->registry_hash;
 }
 
 }  // namespace ouro::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/sim_value.hpp>
+#include <ouro/base/type_name.hpp>
 
 #include <array>
 #include <bit>
@@ -110,6 +111,12 @@ inline constexpr ComponentKind kComponentKind = kIsTag<T>                       
                                                 : kComponentOptions<T>.singleton ? ComponentKind::singleton
                                                 : kComponentOptions<T>.sparse    ? ComponentKind::sparse
                                                                                  : ComponentKind::column;
+
+// What the component of a type is called in the image.
+template <class T>
+[[nodiscard]] constexpr std::string_view component_name() noexcept {
+    return kComponentOptions<T>.name.empty() ? type_name<T>() : kComponentOptions<T>.name;
+}
 
 template <class T>
 consteval bool require_component() {

@@ -153,7 +153,9 @@ struct WorldHeader {
     // Roots of what else a world keeps: see their headers.
     std::uint32_t names;
     std::array<HeatArena, 3> arenas;
-    std::array<std::uint32_t, 10> unused;
+    // Of the names of all components, in their order.
+    std::uint64_t registry_hash;
+    std::array<std::uint32_t, 8> unused;
 };
 static_assert(sizeof(WorldHeader) == 128 && SimKey<WorldHeader> && SimKey<ArchetypeRecord>);
 static_assert(SimKey<ComponentRecord> && SimKey<FieldRecord> && SimKey<BlockColumn> && SimKey<EntitySlot>);

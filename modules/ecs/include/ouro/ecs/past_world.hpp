@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -30,8 +31,7 @@ class PastQuery;
 //     const auto health = past->get<Health>(ada);      // Expected<Health>: a copy
 class PastWorld {
 public:
-    PastWorld(const detail::WorldCore& core, TickView view, const WorldHeader& header) noexcept
-        : core_(&core), view_(std::move(view)), header_(header) {}
+    PastWorld(TickView view, const WorldHeader& header) noexcept : view_(std::move(view)), header_(header) {}
 
     [[nodiscard]] Tick tick() const noexcept { return view_.tick(); }
     [[nodiscard]] const TickView& view() const noexcept { return view_; }
@@ -60,11 +60,14 @@ public:
         return PastQuery<Terms...>(*this);
     }
 
-    // kNoComponent when there was none at that tick.
+    // kNoComponent when there was none at that tick. Its number may have been another than today.
+    [[nodiscard]] ComponentId find_component(std::string_view name) const noexcept;
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
-        const ComponentId id = core_->id_of<T>();
-        return id < header_.component_count ? id : kNoComponent;
+        if constexpr (std::is_same_v<T, Entity>)
+            return kEntityComponent;
+        else
+            return find_component(component_name<T>());
     }
     // Requires: it was there.
     [[nodiscard]] ArchetypeRecord archetype(std::uint32_t number) const noexcept {
@@ -92,7 +95,6 @@ private:
     [[nodiscard]] Expected<std::uint64_t> cell_offset(Entity entity, ComponentId id,
                                                       std::size_t bytes) const noexcept;
 
-    const detail::WorldCore* core_;
     TickView view_;
     WorldHeader header_;
 };

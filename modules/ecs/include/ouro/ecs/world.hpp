@@ -79,7 +79,8 @@ public:
         if (!entity) [[unlikely]]
             return entity;
         const RowPlace place = place_of_row(core_->slot_of(*entity).row);
-        const BlockColumn* const columns = core_->block(core_->archetype(plan->archetype), place.block);
+        [[maybe_unused]] const BlockColumn* const columns =
+            core_->block(core_->archetype(plan->archetype), place.block);
         [[maybe_unused]] std::size_t at = 0;
         (write_cell(columns, plan->columns[at++], place.index, values), ...);
         return entity;

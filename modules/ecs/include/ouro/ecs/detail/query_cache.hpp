@@ -32,7 +32,8 @@ struct QueryShape {
 // are still the same.
 struct QueryCache {
     QueryShape shape;
-    bool is_shaped = false;
+    // Of the components by whose numbers it was shaped.
+    std::uint64_t registry_hash = 0;
     std::uint32_t known = 0;
     std::uint64_t known_hash = 0;
     QueryMatch* matches = nullptr;

@@ -70,10 +70,10 @@ struct QueryPlan {
         const std::uint32_t number = TypeNumbers<QueryFamily>::of<Types<Terms...>>();
         OURO_ASSERT(number < WorldCore::kMaxQueryNumbers, "a program has 512 different queries at most");
         QueryCache& cache = core.cache_of(number);
-        if (cache.is_shaped && are_known(core)) [[likely]]
+        if (cache.registry_hash == core.header().registry_hash) [[likely]]
             return cache;
         cache.shape = shape(core);
-        cache.is_shaped = true;
+        cache.registry_hash = core.header().registry_hash;
         cache.known = cache.match_count = 0;
         return cache;
     }
@@ -150,13 +150,6 @@ private:
             return *id;
         }
     }
-    // Whether each component still has the number that it had.
-    [[nodiscard]] static bool are_known(WorldCore& core) noexcept {
-        return (
-            (core.template id_of<typename TermTraits<Terms>::Component>() < core.header().component_count) &&
-            ...);
-    }
-
     template <class Term, std::size_t kSlot>
     [[nodiscard]] static auto cells_of(const BlockPlace& place, const QueryMatch& match) noexcept {
         if constexpr (TermTraits<Term>::kHandsOut)

@@ -3,7 +3,6 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/base/field_info.hpp>
-#include <ouro/base/type_name.hpp>
 #include <ouro/ecs/detail/change_planes.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
@@ -48,7 +47,7 @@ template <class T>
 [[nodiscard]] ComponentDescription description_of() noexcept {
     constexpr ComponentOptions kOptions = kComponentOptions<T>;
     ComponentDescription made;
-    made.name = kOptions.name.empty() ? type_name<T>() : kOptions.name;
+    made.name = component_name<T>();
     made.heat = kOptions.heat;
     made.toggles = kOptions.toggles;
     made.kind = kComponentKind<T>;
@@ -110,18 +109,17 @@ public:
     [[nodiscard]] Expected<ComponentId> component() noexcept {
         static_assert(require_component<T>());
         const ComponentId known = id_of<T>();
-        if (known < header_->component_count) [[likely]]
+        if (known != kNoComponent) [[likely]]
             return known;
-        const auto id = add_component(description_of<T>());
-        if (id) set_id(type_number<T>(), *id);
-        return id;
+        return add_component_of_type(type_number<T>(), description_of<T>());
     }
-    // kNoComponent when the type was not registered here.
+    // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
+        if (known_registry_ != header_->registry_hash) [[unlikely]]
+            find_ids_again();
         return component_of_type_[type_number<T>()];
     }
-    void set_id(std::uint32_t type, ComponentId id) noexcept { component_of_type_[type] = id; }
 
     // --- entities
     [[nodiscard]] bool is_alive(Entity entity) const noexcept {
@@ -169,7 +167,8 @@ public:
     [[nodiscard]] Expected<std::uint32_t> take_row(std::uint32_t number) noexcept {
         ArchetypeRecord& archetype = archetypes_[number];
         const std::uint32_t row = archetype.row_count;
-        if (!is_ready(ready_[number], row)) [[unlikely]]
+        const DeclaredRows& declared = declared_[number];
+        if (declared.added_group != row / 64 || declared.epoch != marks_.epoch()) [[unlikely]]
             if (const Status status = prepare_rows(number, 1); status != Status::ok) return status;
         archetype.row_count = row + 1;
         return row;
@@ -281,12 +280,14 @@ public:
     }
 
 private:
-    // The rows of an archetype that were declared in this epoch and have room.
-    struct ReadyRows {
+    // 64 rows of an archetype whose cells are declared in this epoch: those where rows are added, and those
+    // where one was taken out last. Most calls find theirs.
+    struct DeclaredRows {
         std::uint64_t epoch = 0;
-        std::uint32_t from = 0;
-        std::uint32_t count = 0;
+        std::uint32_t added_group = 0;
+        std::uint32_t hole_group = 0;
     };
+    static constexpr std::uint32_t kNoGroup = UINT32_MAX;
     struct Transition {
         std::uint64_t chain_hash = 0;
         std::uint64_t target_hash = 0;
@@ -294,19 +295,35 @@ private:
         std::uint32_t target = 0;
     };
     static constexpr std::uint32_t kTransitions = 1024;
-    // A line's worth where lines are marked.
-    static constexpr std::uint32_t kSlotsAPage = kStateLineBytes / sizeof(EntitySlot);
+    static constexpr std::uint32_t kSlotsALine = kStateLineBytes / sizeof(EntitySlot);
 
     [[nodiscard]] bool has_sound_tables() const noexcept;
     [[nodiscard]] bool has_sound_slots() const noexcept;
     [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
 
+    [[nodiscard]] Expected<ComponentId> add_component_of_type(
+        std::uint32_t type, const ComponentDescription& description) noexcept;
+    void find_ids_again() const noexcept;
     void carve(MemoryBlock outside, std::uint32_t max_archetypes) noexcept;
     void take_places() noexcept;
 
-    [[nodiscard]] bool is_ready(const ReadyRows& ready, std::uint32_t row) const noexcept {
-        return row - ready.from < ready.count && ready.epoch == marks_.epoch();
+    // Of this epoch.
+    DeclaredRows& declared_rows(std::uint32_t number) noexcept {
+        DeclaredRows& declared = declared_[number];
+        if (declared.epoch != marks_.epoch()) [[unlikely]] {
+            declared = {marks_.epoch(), kNoGroup, kNoGroup};
+            declare(&archetypes_[number], sizeof(ArchetypeRecord));
+        }
+        return declared;
+    }
+    // Requires: its block is there.
+    void declare_group(const ArchetypeRecord& archetype, std::uint32_t group) noexcept;
+    void declare_hole(std::uint32_t number, std::uint32_t row) noexcept {
+        DeclaredRows& declared = declared_rows(number);
+        if (declared.hole_group == row / 64) return;
+        declare_group(archetypes_[number], row / 64);
+        declared.hole_group = row / 64;
     }
     [[nodiscard]] Status prepare_rows(std::uint32_t number, std::uint32_t count) noexcept;
     void note_added(ArchetypeRecord& archetype) noexcept;
@@ -322,19 +339,27 @@ private:
         declare(header_, sizeof(WorldHeader));
         header_epoch_ = marks_.epoch();
     }
-    EntitySlot& declare_slot(std::uint32_t index) noexcept {
-        // Slots are often taken one behind the other.
+    // Slots are often touched one behind the other: two places are remembered, of the entities themselves and
+    // of those that are moved for them.
+    struct DeclaredSlots {
+        std::uint64_t epoch = 0;
+        std::uint32_t group = 0;
+    };
+    EntitySlot& declare_slot(std::uint32_t index, DeclaredSlots& declared) noexcept {
         EntitySlot& slot = slots_[index];
-        if (index / kSlotsAPage != slot_page_ || slot_epoch_ != marks_.epoch()) [[unlikely]] {
+        if (index / kSlotsALine != declared.group || declared.epoch != marks_.epoch()) [[unlikely]] {
             declare(&slot, sizeof(slot));
-            slot_page_ = index / kSlotsAPage;
-            slot_epoch_ = marks_.epoch();
+            declared = {marks_.epoch(), index / kSlotsALine};
         }
         return slot;
     }
+    EntitySlot& declare_slot(std::uint32_t index) noexcept { return declare_slot(index, own_slots_); }
+    EntitySlot& declare_moved_slot(std::uint32_t index) noexcept { return declare_slot(index, moved_slots_); }
     void free_slot(std::uint32_t index) noexcept;
-    void remove_row(ArchetypeRecord& archetype, std::uint32_t row) noexcept;
+    void remove_row(std::uint32_t number, std::uint32_t row) noexcept;
     void move_last_into(ArchetypeRecord& archetype, std::uint32_t row, std::uint32_t last) noexcept;
+    void copy_shared(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
+                     RowPlace to) noexcept;
 
     [[nodiscard]] Expected<std::uint32_t> make_archetype(const ComponentMask& mask) noexcept;
     // The numbers of the archetypes are known by their masks, whatever happened since the last look.
@@ -353,10 +378,13 @@ private:
 
     // Outside the image; all of it can be found again from there.
     std::uint64_t header_epoch_ = 0;
-    std::uint64_t slot_epoch_ = 0;
-    std::uint32_t slot_page_ = 0;
-    std::span<ReadyRows> ready_;
+    DeclaredSlots own_slots_;
+    DeclaredSlots moved_slots_;
+    std::span<DeclaredRows> declared_;
+    // Of the types that were registered ever; their ids, as long as the registry has this hash.
+    std::span<std::string_view> name_of_type_;
     std::span<ComponentId> component_of_type_;
+    mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
     std::span<Transition> transitions_;
