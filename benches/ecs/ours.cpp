@@ -1,6 +1,8 @@
 #include "ecs/ecs_peers.hpp"
 #include "ecs/our_ring.hpp"
 
+#include <ouro/ecs/batches.hpp>
+#include <ouro/ecs/command_queue.hpp>
 #include <ouro/ecs/query.hpp>
 #include <ouro/jobs/job_pool.hpp>
 
@@ -9,6 +11,9 @@
 
 template <>
 inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::bench::SwitchedPoison> = {.toggles =
+                                                                                                    true};
+template <>
+inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::bench::VolatilePoison> = {.sparse =
                                                                                                     true};
 
 namespace ouro::bench {
@@ -77,7 +82,7 @@ public:
         ids_.clear();
     }
     void destroy_bulk() override {
-        (void)world_.destroy(std::span<const Entity>(ids_));
+        (void)destroy_all(Query<With<Position>>(world_));
         ids_.clear();
     }
 
@@ -111,6 +116,9 @@ public:
         if (change == Change::moved)
             for (const Entity entity : ids_)
                 (void)world_.add(entity, Poison{1, 2});
+        else if (change == Change::sparse)
+            for (const Entity entity : ids_)
+                (void)world_.add(entity, VolatilePoison{1, 2});
         else
             for (const Entity entity : ids_)
                 (void)world_.enable<SwitchedPoison>(entity);
@@ -119,6 +127,9 @@ public:
         if (change == Change::moved)
             for (const Entity entity : ids_)
                 (void)world_.remove<Poison>(entity);
+        else if (change == Change::sparse)
+            for (const Entity entity : ids_)
+                (void)world_.remove<VolatilePoison>(entity);
         else
             for (const Entity entity : ids_)
                 (void)world_.disable<SwitchedPoison>(entity);
@@ -131,6 +142,7 @@ public:
     }
     std::uint64_t count_with(Change change) override {
         if (change == Change::moved) return Query<const Poison&>(world_).count();
+        if (change == Change::sparse) return Query<const VolatilePoison&>(world_).count();
         return Query<const SwitchedPoison&>(world_).count();
     }
 
@@ -146,9 +158,27 @@ public:
     }
     void settle() override { must(world_.commit(), "commit"); }
 
-    void add_deferred() override { lacking("deferred"); }
-    void destroy_deferred() override { lacking("deferred"); }
-    void spawn_deferred(const EntityRows&) override { lacking("deferred"); }
+    void add_deferred() override {
+        Commands commands = queue().commands();
+        for (const Entity entity : ids_)
+            commands.add(entity, Poison{1, 2});
+        must(queue_->merge(world_).status, "merge");
+    }
+    void destroy_deferred() override {
+        Commands commands = queue().commands();
+        for (const Entity entity : ids_)
+            commands.destroy(entity);
+        must(queue_->merge(world_).status, "merge");
+        ids_.clear();
+    }
+    void spawn_deferred(const EntityRows& rows) override {
+        Commands commands = queue().commands();
+        for (std::uint32_t i = 0; i < rows.size(); ++i)
+            commands.spawn(rows.positions[i], rows.velocities[i]);
+        must(queue_->merge(world_).status, "merge");
+        Query<Entity, const Position&>(world_).each(
+            [&](Entity entity, const Position&) { ids_.push_back(entity); });
+    }
 
     void write_all() override {
         Query<Position&, Velocity&, Scale&, Vitality&>(world_).each(
@@ -172,10 +202,17 @@ private:
 
     static void keep_value(Position& position) noexcept { position = Position(position); }
 
+    CommandQueue& queue() {
+        if (!queue_)
+            queue_.emplace(must(CommandQueue::create({.max_bytes = std::size_t{64} << 20}), "queue"));
+        return *queue_;
+    }
+
     StateRing ring_;
     World world_;
     std::vector<Entity> ids_;
     std::optional<JobPool> pool_;
+    std::optional<CommandQueue> queue_;
     Tick saved_ = 0;
 };
 
@@ -187,7 +224,7 @@ EcsCandidate our_ecs() {
             [](std::uint32_t capacity) -> std::unique_ptr<EcsWorld> {
                 return std::make_unique<OurWorld>(capacity);
             },
-            {Feature::sparse, Feature::deferred_changes, Feature::deferred_spawns}};
+            {}};
 }
 
 }  // namespace ouro::bench
