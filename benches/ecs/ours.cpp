@@ -162,20 +162,20 @@ public:
         Commands commands = queue().commands();
         for (const Entity entity : ids_)
             commands.add(entity, Poison{1, 2});
-        must(queue_->merge(world_).status, "merge");
+        merge();
     }
     void destroy_deferred() override {
         Commands commands = queue().commands();
         for (const Entity entity : ids_)
             commands.destroy(entity);
-        must(queue_->merge(world_).status, "merge");
+        merge();
         ids_.clear();
     }
     void spawn_deferred(const EntityRows& rows) override {
         Commands commands = queue().commands();
         for (std::uint32_t i = 0; i < rows.size(); ++i)
             commands.spawn(rows.positions[i], rows.velocities[i]);
-        must(queue_->merge(world_).status, "merge");
+        merge();
         Query<Entity, const Position&>(world_).each(
             [&](Entity entity, const Position&) { ids_.push_back(entity); });
     }
@@ -202,6 +202,10 @@ private:
 
     static void keep_value(Position& position) noexcept { position = Position(position); }
 
+    void merge() {
+        const CommandReport report = queue_->merge(world_);
+        if (report.status != Status::ok) give_up("merge", status_text(report.status));
+    }
     CommandQueue& queue() {
         if (!queue_)
             queue_.emplace(must(CommandQueue::create({.max_bytes = std::size_t{64} << 20}), "queue"));
