@@ -232,16 +232,6 @@ private:
                     const T& value) noexcept {
         if constexpr (!kIsTag<T> && !kIsSparse<T>) core_->cell<T>(columns[column - 1], index) = value;
     }
-    // A tag has no cells; what fills it gets one for all.
-    template <class T>
-    [[nodiscard]] static T& cell_or_tag(T* first, std::uint32_t index) noexcept {
-        if constexpr (kIsTag<T>) {
-            static T tag{};
-            return tag;
-        } else {
-            return first[index];
-        }
-    }
     // The entity's row plus one, or zero. Requires: alive.
     [[nodiscard]] std::uint32_t find_sparse(Entity entity, ComponentId id) const noexcept {
         if (id >= core_->header().component_count) return 0;
@@ -330,9 +320,9 @@ Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
             const Entity* const names = &core_->cell<Entity>(run->columns[0], run->first);
             for (std::uint32_t i = 0; i < run->count; ++i) {
                 if constexpr (std::is_invocable_v<Fill&, Entity, Ts&...>)
-                    fill(names[i], cell_or_tag(std::get<I>(first), i)...);
+                    fill(names[i], detail::cell_or_tag(std::get<I>(first), i)...);
                 else
-                    fill(cell_or_tag(std::get<I>(first), i)...);
+                    fill(detail::cell_or_tag(std::get<I>(first), i)...);
             }
         }(std::index_sequence_for<Ts...>());
     }

@@ -152,4 +152,15 @@ protected:
     ComponentRecord* components_ = nullptr;
 };
 
+// A tag has no cells; what fills it gets one for all.
+template <class T>
+[[nodiscard]] T& cell_or_tag(T* first, std::uint32_t index) noexcept {
+    if constexpr (kIsTag<T>) {
+        static T tag{};
+        return tag;
+    } else {
+        return first[index];
+    }
+}
+
 }  // namespace ouro::detail
