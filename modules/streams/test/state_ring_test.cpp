@@ -128,6 +128,37 @@ TEST_F(StateRingTest, AReaderOfAnAbandonedFutureKeepsOneVersionOfEachPage) {
     EXPECT_EQ(ring_.check(), Status::ok);
 }
 
+// Where the bytes of a past tick lie side by side they are handed out as they are.
+TEST_F(StateRingTest, ARangeIsASpanWhereItWasKeptInOnePiece) {
+    const std::uint64_t start = static_cast<std::uint64_t>(world_.data - ring_.image().data);
+    const Tick tick = put(100, 1);
+    // Other versions of the second page, in between others of the first: they do not follow each other.
+    put(kStatePageBytes, 2);
+    put(100, 3);
+    put(kStatePageBytes, 4);
+    put(100, 5);
+    const Tick last = put(kStatePageBytes, 6);
+    const auto view = ring_.view(tick);
+    ASSERT_TRUE(view);
+    const auto page = view->span(start + 100, sizeof(std::uint64_t));
+    ASSERT_TRUE(page) << status_name(page.status());
+    std::uint64_t value = 0;
+    std::memcpy(&value, page->data(), sizeof(value));
+    EXPECT_EQ(value, 1U);
+    EXPECT_EQ(view->span(ring_.image().size - 1, 2).status(), Status::out_of_range);
+    const auto later = ring_.view(last);
+    ASSERT_TRUE(later);
+    const auto both = later->span(start, 2 * kStatePageBytes);
+    std::array<std::byte, 2 * kStatePageBytes> gathered{};
+    ASSERT_EQ(later->read(start, gathered), Status::ok);
+    if (both)
+        EXPECT_EQ(std::memcmp(both->data(), gathered.data(), gathered.size()), 0);
+    else
+        EXPECT_EQ(both.status(), Status::not_found);
+    std::memcpy(&value, gathered.data() + kStatePageBytes, sizeof(value));
+    EXPECT_EQ(value, 6U);
+}
+
 TEST_F(StateRingTest, EqualStatesHaveEqualHashes) {
     put(100, 1);
     const auto first = ring_.hash(1);
@@ -171,6 +202,28 @@ TEST(StateRing, AFineSegmentKeepsLines) {
     EXPECT_EQ(world.data[100], std::byte{5});
     EXPECT_EQ(world.data[99], std::byte{1});
     EXPECT_EQ(ring->check(), Status::ok);
+}
+
+TEST(StateRing, SaysWhyItTracksAsItDoes) {
+    const SegmentOptions segment{.name = "any", .bytes = 1 << 16, .tracking = Tracking::automatic};
+    const auto ring =
+        StateRing::create({.segments = {&segment, 1}, .history_ticks = 4, .history_bytes = 8 << 20});
+    ASSERT_TRUE(ring) << status_name(ring.status());
+    EXPECT_NE(ring->segments()[0].tracking, Tracking::automatic);
+    EXPECT_FALSE(ring->segments()[0].reason.empty());
+}
+
+TEST(StateRing, TooManySegmentsAreRefused) {
+    std::array<std::array<char, 4>, kMaxSegments + 1> names{};
+    std::array<SegmentOptions, kMaxSegments + 1> segments{};
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        names[i] = {'s', static_cast<char>('a' + i / 26), static_cast<char>('a' + i % 26), 0};
+        segments[i] = {.name = names[i].data(), .bytes = 1};
+    }
+    EXPECT_EQ(StateRing::create({.segments = segments, .history_bytes = 32 << 20}).status(),
+              Status::capacity_exhausted);
+    EXPECT_TRUE(
+        StateRing::create({.segments = std::span(segments).first(kMaxSegments), .history_bytes = 32 << 20}));
 }
 
 TEST(StateRing, WhatMakesNoSenseIsRefused) {
