@@ -122,7 +122,8 @@ void handle(int, siginfo_t*, void*) {
     _exit(7);
 }
 void set_handler(void (*handler)(int, siginfo_t*, void*)) {
-    static unsigned char stack[8192];
+    // What a report calls may save all registers of a large processor, which takes kibibytes each time.
+    static unsigned char stack[65536];
     stack_t alternate{};
     alternate.ss_sp = stack;
     alternate.ss_size = sizeof(stack);

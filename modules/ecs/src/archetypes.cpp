@@ -63,6 +63,7 @@ Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noe
     const std::uint32_t map_bytes = header_->component_count;
     const auto columns = heap_.allocate(column_count * sizeof(ColumnRecord) + map_bytes, kLine);
     if (!columns) return columns.status();
+    declare(columns->data, columns->size);
     auto* column = reinterpret_cast<ColumnRecord*>(columns->data);
     std::byte* const map = columns->data + column_count * sizeof(ColumnRecord);
     std::uint32_t at_column = 0;
@@ -122,6 +123,7 @@ const SpawnPlan* WorldCore::make_plan(SpawnPlan& plan, std::span<const Component
     const ArchetypeRecord& record = archetypes_[*number];
     plan.archetype = *number;
     plan.chain_hash = record.chain_hash;
+    plan.registry_hash = header_->registry_hash;
     for (std::size_t i = 0; i < ids.size(); ++i)
         plan.columns[i] = static_cast<std::uint8_t>(column_of(record, ids[i]));
     return &plan;
@@ -229,6 +231,7 @@ Status WorldCore::add_block(ArchetypeRecord& archetype) noexcept {
     if (number == kMaxBlocks) return Status::capacity_exhausted;
     const auto block = heap_.allocate(archetype.column_count * sizeof(BlockColumn), kLine);
     if (!block) return block.status();
+    declare(block->data, block->size);
     auto* const made = reinterpret_cast<BlockColumn*>(block->data);
     const auto columns = columns_of(archetype);
     if (const Status status = make_columns(columns, made, rows_of_block(number)); status != Status::ok) {

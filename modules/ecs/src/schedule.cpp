@@ -163,12 +163,13 @@ Status Schedule::run_stage(Stage& stage, CommandReport& total) noexcept {
         stage.barrier_ns = end - barrier;
         stage.total_ns = end - begin;
     }
-    if (late_failure_ != Status::ok) return late_failure_;
+    if (const Status late = late_failure_.load(); late != Status::ok) return late;
     return stage.commands.status == Status::ok ? delivered : stage.commands.status;
 }
 
 void Schedule::run_system(SystemRecord& system) noexcept {
-    if (!system.is_due) {
+    // What could not be prepared does not run.
+    if (!system.is_due || late_failure_.load(std::memory_order_relaxed) != Status::ok) {
         system.last_ns = 0;
         return;
     }

@@ -8,6 +8,8 @@ Status WorldCore::add_sparse_table(ComponentRecord& record, ComponentId id, Spar
     const auto block = heap_.allocate(front + std::size_t{pages} * sizeof(std::uint32_t), 64);
     if (!block) return block.status();
     record.data = heap_.offset_of(block->data);
+    // Pages that were zero are not declared yet.
+    declare(block->data, front);
     auto& table = *reinterpret_cast<SparseTable*>(block->data);
     table.rows.mask.add(kEntityComponent);
     table.rows.mask.add(id);

@@ -48,6 +48,26 @@ bool WorldCore::has_sound_slots() const noexcept {
     return live == header_->live_entities && listed == free_slots && retired >= header_->retired_slots;
 }
 
+// What leads from a component to its column, and the archetype's own hash.
+bool WorldCore::has_sound_map(const ArchetypeRecord& archetype) const noexcept {
+    const ColumnRecord& names = columns_of(archetype)[0];
+    if (names.component != kEntityComponent || names.bytes != sizeof(Entity)) return false;
+    // Zero is the hash of what was never made.
+    if (archetype.chain_hash % 2 == 0 || archetype.column_map_bytes > header_->component_count) return false;
+    for (std::uint32_t id = 0; id < archetype.column_map_bytes; ++id) {
+        const unsigned column = column_of(archetype, static_cast<ComponentId>(id));
+        if (column > archetype.column_count) return false;
+        if (column != 0 && columns_of(archetype)[column - 1].component != id) return false;
+    }
+    bool has_columns = true;
+    archetype.mask.each([&](ComponentId id) {
+        const bool is_known = id < header_->component_count;
+        const bool wants_column = is_known && components_[id].kind == ComponentKind::column;
+        has_columns = has_columns && is_known && (column_of(archetype, id) != 0) == wants_column;
+    });
+    return has_columns;
+}
+
 bool WorldCore::is_sound(const ArchetypeRecord& archetype) const noexcept {
     if (archetype.block_count > kMaxBlocks || archetype.column_count == 0 ||
         !archetype.mask.has(kEntityComponent))
@@ -61,6 +81,7 @@ bool WorldCore::is_sound(const ArchetypeRecord& archetype) const noexcept {
     if (archetype.row_count > room || archetype.added_from > archetype.row_count ||
         archetype.added_before > archetype.added_from)
         return false;
+    if (!has_sound_map(archetype)) return false;
     ComponentId before = kEntityComponent;
     for (const ColumnRecord& column : columns_of(archetype)) {
         const bool is_first = &column == columns_of(archetype).data();
@@ -92,7 +113,7 @@ bool WorldCore::is_sound_block(const ArchetypeRecord& archetype, std::uint32_t n
 }
 
 Status WorldCore::check() const noexcept {
-    if (!has_sound_tables()) return Status::corrupt_data;
+    if (!has_sound_tables() || header_->registry_hash != hash_of_registry()) return Status::corrupt_data;
     std::uint64_t rows = 0;
     for (const ArchetypeRecord& archetype : archetypes()) {
         if (!is_sound(archetype)) return Status::corrupt_data;

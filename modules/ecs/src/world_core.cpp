@@ -157,6 +157,7 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
         const auto fields = heap_.allocate(record.field_count * sizeof(FieldRecord), 16);
         if (!fields) return fields.status();
         record.fields = heap_.offset_of(fields->data);
+        declare(fields->data, fields->size);
         auto* each = reinterpret_cast<FieldRecord*>(fields->data);
         for (const FieldInfo& field : description.fields) {
             // A name that is too long is cut.

@@ -132,6 +132,7 @@ Status WorldLoader::replace_fields(ComponentId id, std::span<const FieldRecord> 
     if (fields.empty()) return Status::ok;
     const auto block = core_.heap_.allocate(fields.size_bytes(), 16);
     if (!block) return block.status();
+    core_.declare(block->data, fields.size_bytes());
     std::memcpy(block->data, fields.data(), fields.size_bytes());
     record.fields = core_.heap_.offset_of(block->data);
     return Status::ok;
@@ -163,6 +164,7 @@ Status WorldLoader::convert_singleton(ComponentId id, const ComponentRecord& now
     if (old.data == 0) return Status::ok;
     const auto block = core_.heap_.allocate(now.bytes, now.alignment);
     if (!block) return block.status();
+    core_.declare(block->data, now.bytes);
     convert_value(copies, core_.at(old.data), {block->data, now.bytes});
     core_.heap_.edit(core_.components_[id]).data = core_.heap_.offset_of(block->data);
     core_.heap_.deallocate({core_.at(old.data), old.bytes});

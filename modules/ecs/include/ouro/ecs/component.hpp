@@ -2,6 +2,7 @@
 
 #include <ouro/base/sim_value.hpp>
 #include <ouro/base/type_name.hpp>
+#include <ouro/ecs/entity.hpp>
 
 #include <array>
 #include <bit>
@@ -150,6 +151,7 @@ inline constexpr bool kIsPlain = kComponentOptions<T>.role == SparseRole::plain;
 template <class T>
 consteval bool require_component() {
     static_assert(std::is_same_v<T, std::remove_cvref_t<T>>, "name a component by its plain type");
+    static_assert(!std::is_same_v<T, Entity>, "Entity is each row's own name: make it a field of a struct");
     static_assert(!kComponentOptions<T>.toggles || kComponentKind<T> == ComponentKind::column,
                   "only components in columns can be switched off");
     if constexpr (kIsTag<T>)

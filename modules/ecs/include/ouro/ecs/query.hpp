@@ -68,8 +68,8 @@ public:
             each_column(fn);
     }
 
-    // Calls fn with spans of rows that lie side by side, one span for each term: std::span<T>, or a pointer
-    // to the first where that is optional.
+    // Calls fn with spans of rows that lie side by side, one span for each term: std::span<T>, which is empty
+    // where an optional one is not there.
     template <class Fn>
     void chunks(Fn&& fn) const noexcept {
         static_assert(!Plan::kHasSparse, "sparse components do not lie beside the others: use each");

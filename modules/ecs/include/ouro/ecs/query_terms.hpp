@@ -98,6 +98,7 @@ struct TermTraits {
 template <class T, TermRole kTheRole>
 struct CellTerm : TermBase<std::remove_const_t<T>, kTheRole, true> {
     static_assert(!kIsTag<std::remove_const_t<T>>, "a tag has no value: use With<T>");
+    static_assert(!std::is_same_v<T, Entity>, "a row's name cannot be written: use Entity");
     using Cells = T*;
     static Cells cells(const BlockPlace& place, unsigned column) noexcept {
         return reinterpret_cast<T*>(place.core->at(place.columns[column - 1].data));

@@ -9,6 +9,7 @@
 #include <ouro/observe/byte_sink.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -206,7 +207,7 @@ private:
     detail::SystemContext context_;
     Status failure_ = Status::ok;
     // Of what could not be prepared in the middle of a stage.
-    Status late_failure_ = Status::ok;
+    std::atomic<Status> late_failure_ = Status::ok;
     bool is_prepared_ = false;
     std::array<char, 256> problem_{};
     std::size_t problem_length_ = 0;

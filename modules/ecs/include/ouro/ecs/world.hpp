@@ -288,10 +288,13 @@ const detail::SpawnPlan* World::make_plan(detail::SpawnPlan& plan, Status& statu
 template <class... Ts>
 const detail::SpawnPlan* World::plan_for(Status& status) noexcept {
     static_assert(sizeof...(Ts) <= detail::SpawnPlan::kMaxTypes, "spawn with fewer components, then add");
+    static_assert(detail::kAreDifferent<Ts...>, "an entity has one component of each type");
     const std::uint32_t number = detail::TypeNumbers<detail::SpawnFamily>::of<detail::Types<Ts...>>();
     OURO_ASSERT(number < detail::WorldCore::kMaxSpawnNumbers, "a program spawns 1,024 combinations of types");
     detail::SpawnPlan& plan = core_->plan_of(number);
-    if (core_->is_archetype(plan.archetype, plan.chain_hash)) [[likely]]
+    constexpr bool kHasSparse = (kIsSparse<Ts> || ...);
+    const bool has_same_components = !kHasSparse || plan.registry_hash == core_->header().registry_hash;
+    if (has_same_components && core_->is_archetype(plan.archetype, plan.chain_hash)) [[likely]]
         return &plan;
     return make_plan<Ts...>(plan, status);
 }

@@ -88,7 +88,8 @@ private:
         return reinterpret_cast<std::uint64_t*>(heap_.base().start() + column_.planes) + number * words_;
     }
     [[nodiscard]] std::uint64_t word_of(Changes changes, unsigned number, std::uint32_t word) const noexcept {
-        if (changes == Changes::some) return plane(number)[word];
+        // Others may set bits of other rows meanwhile.
+        if (changes == Changes::some) return __atomic_load_n(plane(number) + word, __ATOMIC_RELAXED);
         return changes == Changes::all ? ~std::uint64_t{0} : 0;
     }
     [[nodiscard]] bool test(unsigned number, std::uint32_t index) const noexcept {

@@ -181,7 +181,8 @@ struct QueryPlan {
     template <class Cells>
     [[nodiscard]] static auto span(const Cells& first, std::uint32_t begin, std::uint32_t end) noexcept {
         static_assert(std::is_pointer_v<Cells>, "chunks hand out spans: use T& instead of Mut<T>");
-        return std::span(first + begin, end - begin);
+        using Cell = std::remove_pointer_t<Cells>;
+        return first == nullptr ? std::span<Cell>() : std::span<Cell>(first + begin, end - begin);
     }
 
 private:

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace ouro::detail {
 
@@ -28,6 +29,11 @@ template <class T>
 [[nodiscard]] std::uint32_t type_number() noexcept {
     return TypeNumbers<ComponentFamily>::of<T>();
 }
+
+template <class... Ts>
+inline constexpr bool kAreDifferent = true;
+template <class T, class... Ts>
+inline constexpr bool kAreDifferent<T, Ts...> = (!std::is_same_v<T, Ts> && ...) && kAreDifferent<Ts...>;
 
 // A list of types as a type.
 template <class... Ts>

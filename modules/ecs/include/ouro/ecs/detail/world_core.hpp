@@ -69,7 +69,9 @@ public:
         static_assert(require_component<T>());
         const ComponentId known = id_of<T>();
         if (known != kNoComponent) [[likely]]
-            return known;
+            // Another thing of that name, such as a resource, is no component of entities.
+            return components_[known].kind == kComponentKind<T> ? Expected<ComponentId>(known)
+                                                                : Status::wrong_layout;
         return add_component_of_type(type_number<T>(), description_of<T>());
     }
     // kNoComponent when the type is not registered here, or was rolled back.
@@ -229,6 +231,7 @@ private:
     [[nodiscard]] bool has_sound_tables() const noexcept;
     [[nodiscard]] bool has_sound_slots() const noexcept;
     [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
+    [[nodiscard]] bool has_sound_map(const ArchetypeRecord& archetype) const noexcept;
     [[nodiscard]] bool is_sound_block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;
     [[nodiscard]] bool has_sound_sparse() const noexcept;
     [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;

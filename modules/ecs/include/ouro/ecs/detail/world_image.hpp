@@ -120,7 +120,8 @@ public:
     void declare(const void* address, std::size_t bytes) noexcept { heap_.mark(address, bytes); }
     // Declares what often lies in the unit that was declared last, since the epoch began.
     [[nodiscard]] bool is_near(std::uintptr_t unit, const void* address, std::size_t bytes) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(address) - unit + bytes <= unit_bytes_;
+        const std::uintptr_t within = reinterpret_cast<std::uintptr_t>(address) - unit;
+        return within < unit_bytes_ && bytes <= unit_bytes_ - within;
     }
     void declare_near(std::uintptr_t& unit, const void* address, std::size_t bytes) noexcept {
         if (is_near(unit, address, bytes)) [[likely]]
