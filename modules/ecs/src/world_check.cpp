@@ -81,7 +81,6 @@ bool WorldCore::is_sound(const ArchetypeRecord& archetype) const noexcept {
     if (archetype.row_count > room || archetype.added_from > archetype.row_count ||
         archetype.added_before > archetype.added_from)
         return false;
-    if (!has_sound_map(archetype)) return false;
     ComponentId before = kEntityComponent;
     for (const ColumnRecord& column : columns_of(archetype)) {
         const bool is_first = &column == columns_of(archetype).data();
@@ -116,7 +115,7 @@ Status WorldCore::check() const noexcept {
     if (!has_sound_tables() || header_->registry_hash != hash_of_registry()) return Status::corrupt_data;
     std::uint64_t rows = 0;
     for (const ArchetypeRecord& archetype : archetypes()) {
-        if (!is_sound(archetype)) return Status::corrupt_data;
+        if (!is_sound(archetype) || !has_sound_map(archetype)) return Status::corrupt_data;
         rows += archetype.row_count;
     }
     if (rows != header_->live_entities || !has_sound_slots() || !has_sound_sparse())

@@ -36,7 +36,8 @@ bool are_same(std::span<const FieldRecord> a, std::span<const FieldRecord> b) no
 // A field, or one in that struct or array.
 bool is_within(std::string_view name, std::string_view outer) noexcept {
     if (!name.starts_with(outer)) return false;
-    const std::string_view rest = name.substr(outer.size());
+    std::string_view rest = name;
+    rest.remove_prefix(outer.size());
     return rest.empty() || rest.front() == '.' || rest.front() == '[';
 }
 
@@ -144,7 +145,8 @@ const FieldRecord* SchemaPlan::saved_field(std::size_t id, std::string_view comp
         is_taken = is_taken || is_within(today, change.from);
         if (!is_within(today, change.to)) continue;
         has_other_name = true;
-        const std::string_view rest = today.substr(change.to.size());
+        std::string_view rest = today;
+        rest.remove_prefix(change.to.size());
         static_cast<void>(name.assign(change.from.substr(0, name.capacity())));
         static_cast<void>(name.append(rest.substr(0, name.capacity() - name.size())));
     }
