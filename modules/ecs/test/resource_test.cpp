@@ -60,7 +60,10 @@ TEST_F(ResourceTest, IsNoComponentOfEntities) {
     ASSERT_TRUE(world().component<Health>());
     EXPECT_EQ(world().resource<Health>(), nullptr);
     ASSERT_NE(world().resource<Score>(), nullptr);
-    EXPECT_EQ(world().spawn(Score{1}).status(), Status::bad_argument);
+    EXPECT_EQ(world().spawn(Score{1}).status(), Status::wrong_layout);
+    const Entity ada = *world().spawn(Health{1});
+    EXPECT_EQ(world().add(ada, Score{1}).status(), Status::wrong_layout);
+    EXPECT_EQ(world().check(), Status::ok);
 }
 
 }  // namespace

@@ -6,6 +6,19 @@
 #include <map>
 #include <vector>
 
+namespace ouro::testing_support {
+
+// Its cells lie over the ends of pages.
+struct Poisoned {
+    std::array<std::uint64_t, 3> doses;
+};
+
+}  // namespace ouro::testing_support
+
+template <>
+inline constexpr ouro::ComponentOptions ouro::kComponentOptions<ouro::testing_support::Poisoned> = {.sparse =
+                                                                                                        true};
+
 namespace ouro {
 namespace {
 
@@ -33,6 +46,39 @@ protected:
         return seen;
     }
 };
+
+// What a spawn remembers of an archetype must not outlive the registration of a sparse component.
+TEST_F(SparseTest, SpawnsWithWhatWasRegisteredAgain) {
+    (void)world().spawn(Position{1, 0});
+    const Tick before = rig_.commit();
+    ASSERT_TRUE(world().spawn(Position{2, 0}, Burning{7}));
+    rig_.commit();
+    ASSERT_TRUE(rig_.ring().rollback(before));
+    ASSERT_TRUE(world().component<Stunned>());
+    const auto ada = world().spawn(Position{3, 0}, Burning{9});
+    ASSERT_TRUE(ada) << status_name(ada.status());
+    EXPECT_EQ(world().get<Burning>(*ada)->ticks, 9U);
+    EXPECT_EQ(world().get<Stunned>(*ada), nullptr);
+    rig_.commit();
+}
+
+// Removes rows in an order in which the next one begins in the page before; each commit looks for writes that
+// were not declared.
+TEST_F(SparseTest, CellsOverTheEndOfAPageAreDeclared) {
+    std::vector<Entity> entities;
+    for (std::uint64_t i = 0; i < 2'000; ++i) {
+        entities.push_back(*world().spawn(Position{0, 0}));
+        ASSERT_TRUE(world().add(entities.back(), Poisoned{{i, i, i}}));
+    }
+    rig_.commit();
+    rig_.commit();
+    rig_.commit();
+    for (std::size_t first = 1'000; first > 200; first -= 100) {
+        for (std::size_t i = first; i > first - 90; --i)
+            ASSERT_TRUE(world().remove<Poisoned>(entities[i]));
+        rig_.commit();
+    }
+}
 
 TEST_F(SparseTest, ComesAndGoesWithoutAMove) {
     const Entity ada = *world().spawn(Position{1, 2});
