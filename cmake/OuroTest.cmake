@@ -47,8 +47,7 @@ function(ouro_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} ouro_strict)
   if(OURO_SANITIZERS MATCHES "address")
     # The code under test is optimised a little; optimising what a sanitizer adds to the tests took most of the build.
-    # Senseless sizes are asked for on purpose; at other levels gcc does not see them.
-    target_compile_options(${name} PRIVATE -O0 -Wno-alloc-size-larger-than)
+    target_compile_options(${name} PRIVATE -O0)
   endif()
   if(OURO_WASM)
     target_link_libraries(${name} PRIVATE ouro_wasm_test)
