@@ -24,6 +24,9 @@ function(ouro_foreign_library name)
   # As headers of the system, since they do not follow our warnings.
   target_include_directories(foreign_${name} SYSTEM INTERFACE "${${prefix}_INCLUDE}")
   target_link_libraries(foreign_${name} INTERFACE ${libraries})
+  # A function that is found only when it is first called costs a walk of the loader, which leaves the caller's
+  # registers on the stack: the first run of a tick would leave other bytes in gaps than the second.
+  target_link_options(foreign_${name} INTERFACE -Wl,-z,now)
 endfunction()
 
 if(NOT OURO_WASM)
