@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ouro::bench {
@@ -33,6 +34,19 @@ Work timed_after_writes(RingScene& scene, const PageLists& lists, Capture captur
     };
 }
 
+// What was written and only copied is committed without the clock.
+Work committed_after(RingScene& scene, Work work) {
+    return [&scene, work = std::move(work)](Round& round) {
+        work(round);
+        scene.commit();
+    };
+}
+
+// No commit of less than a tenth may take longer than whoever copies everything.
+std::optional<Bar> bar_of_whole_copy(const WritePattern& pattern) {
+    return pattern.permille < 100 ? std::optional<Bar>(ratio_at_most(1.0)) : std::nullopt;
+}
+
 void measure_declared(Session& session, RingScene& scene, const WritePattern& pattern, bool hashes) {
     const PageLists lists(pattern, scene.pages());
     RawCapture raw(scene.world(), session.sized(512 * kMiB, 4 * kMiB));
@@ -40,25 +54,17 @@ void measure_declared(Session& session, RingScene& scene, const WritePattern& pa
                              pattern.name + " of " + size_name(scene.world().size);
     const auto commit = [&](const auto&) { scene.commit(); };
     const auto copy = [&](const auto& list) { hashes ? raw.copy_and_hash(list) : raw.copy(list); };
-    const auto quietly = [&](Work work) {
-        return [&scene, work](Round& round) {
-            work(round);
-            scene.commit();
-        };
-    };
-    auto measured = session.measure(name, kMicroseconds);
-    measured.ours(timed_after_writes(scene, lists, commit, false))
+    const auto quietly = [&](Work work) { return committed_after(scene, std::move(work)); };
+    const auto all = [&](const auto&) { raw.copy_all(); };
+    session.measure(name, kMicroseconds)
+        .ours(timed_after_writes(scene, lists, commit, false))
         .peer(hashes ? "copy + XXH3 of these pages" : "copy of these pages", "streaming",
               quietly(timed_after_writes(scene, lists, copy, false)), ratio_at_most(hashes ? 1.1 : 1.15))
+        .peer("copy of the whole image", "streaming",
+              quietly(sampled(timed_after_writes(scene, lists, all, false))), bar_of_whole_copy(pattern))
         .operations(ticks_per_round(lists))
-        .different_results();
-    if (!hashes) {
-        const auto all = [&](const auto&) { raw.copy_all(); };
-        measured.peer("copy of the whole image", "streaming",
-                      quietly(timed_after_writes(scene, lists, all, false)),
-                      pattern.permille < 100 ? std::optional<Bar>(ratio_at_most(1.0)) : std::nullopt);
-    }
-    measured.run();
+        .different_results()
+        .run();
 }
 
 // One word in each page: the lines go below what a copy of the pages takes.
@@ -67,18 +73,17 @@ void measure_fine(Session& session, RingScene& scene, const WritePattern& patter
     RawCapture raw(scene.world(), session.sized(512 * kMiB, 4 * kMiB));
     const auto commit = [&](const auto&) { scene.commit(); };
     const auto copy = [&](const auto& list) { raw.copy(list); };
-    const Work copies = timed_after_writes(scene, lists, copy, false);
+    const auto all = [&](const auto&) { raw.copy_all(); };
     session
         .measure("commit, fine, a word a page, " + pattern.name + " of " + size_name(scene.world().size),
                  kMicroseconds)
         .ours(timed_after_writes(scene, lists, commit, false))
-        .peer(
-            "copy of these pages", "streaming",
-            [&](Round& round) {
-                copies(round);
-                scene.commit();
-            },
-            pattern.permille <= 10 ? std::optional<Bar>(ratio_at_most(1.0)) : std::nullopt)
+        .peer("copy of these pages", "streaming",
+              committed_after(scene, timed_after_writes(scene, lists, copy, false)),
+              pattern.permille <= 10 ? std::optional<Bar>(ratio_at_most(1.0)) : std::nullopt)
+        .peer("copy of the whole image", "streaming",
+              committed_after(scene, sampled(timed_after_writes(scene, lists, all, false))),
+              bar_of_whole_copy(pattern))
         .operations(ticks_per_round(lists))
         .different_results()
         .run();
@@ -109,41 +114,27 @@ void measure_kernel(Session& session, RingScene& scene, const WritePattern& patt
                       scene, lists, [&](const auto&) { scene.commit(); }, true))
         .peer("write + copy of these pages", "streaming", raw_work([&](const auto& list) { raw.copy(list); }),
               pattern.permille >= 10 ? std::optional<Bar>(ratio_at_most(bar)) : std::nullopt)
-        .peer("write + copy of the whole image", "streaming", raw_work([&](const auto&) { raw.copy_all(); }),
+        .peer("write + copy of the whole image", "streaming",
+              sampled(raw_work([&](const auto&) { raw.copy_all(); })),
               ratio_at_most(pattern.permille == 1000 ? 1.2 : 1.0))
         .operations(ticks_per_round(lists))
         .different_results()
         .run();
 }
 
-const std::vector<WritePattern>& patterns() {
-    static const std::vector<WritePattern> all = {
-        {"0.1 % random, recurring", 1, false, true},
-        {"0.1 % random", 1, false, false},
-        {"1 % random, recurring", 10, false, true},
-        {"1 % random", 10, false, false},
-        {"1 % clustered", 10, true, false},
-        {"10 % random, recurring", 100, false, true},
-        {"10 % random", 100, false, false},
-        {"10 % clustered", 100, true, false},
-        {"100 %", 1000, true, true},
-    };
-    return all;
-}
-
 void measure_image(Session& session, std::size_t bytes, std::uint64_t history) {
     for (const bool hashes : {false, true}) {
         RingScene declared(bytes, Tracking::declared, hashes, history);
-        for (const WritePattern& pattern : patterns())
+        for (const WritePattern& pattern : commit_patterns())
             measure_declared(session, declared, pattern, hashes);
     }
     {
         RingScene fine(bytes, Tracking::declared, false, history, nullptr, true);
-        for (const WritePattern& pattern : patterns())
+        for (const WritePattern& pattern : commit_patterns())
             measure_fine(session, fine, pattern);
     }
     RingScene kernel(bytes, Tracking::kernel, false, history);
-    for (const WritePattern& pattern : patterns())
+    for (const WritePattern& pattern : commit_patterns())
         measure_kernel(session, kernel, pattern);
 }
 

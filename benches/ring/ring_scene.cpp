@@ -3,12 +3,40 @@
 #include "os/os_suite.hpp"
 
 #include <ouro/base/hash.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace ouro::bench {
+
+const std::vector<WritePattern>& commit_patterns() {
+    static const std::vector<WritePattern> all = {
+        {"0.1 % random, recurring", 1, false, true},
+        {"0.1 % random", 1, false, false},
+        {"0.1 % clustered", 1, true, false},
+        {"1 % random, recurring", 10, false, true},
+        {"1 % random", 10, false, false},
+        {"1 % clustered", 10, true, false},
+        {"10 % random, recurring", 100, false, true},
+        {"10 % random", 100, false, false},
+        {"10 % clustered", 100, true, false},
+        {"100 %", 1000, true, true},
+    };
+    return all;
+}
+
+Work sampled(Work work) {
+    return [work = std::move(work)](Round& round) {
+        constexpr std::uint64_t kMost = 2;
+        Round few(std::min(round.operations(), kMost));
+        work(few);
+        round.add_time(few.elapsed_ns() * static_cast<double>(round.operations()) /
+                       static_cast<double>(few.operations()));
+    };
+}
 
 PageLists::PageLists(const WritePattern& pattern, std::uint32_t pages) {
     const std::uint32_t count =
@@ -95,6 +123,10 @@ void RawCapture::copy_all() {
     copy_streaming(pool_.block().data + at_, image_.data, image_.size);
     at_ = at_ + image_.size == pool_.block().size ? 0 : at_ + image_.size;
     finish_streaming();
+}
+
+void RawCapture::prefault() {
+    must(os::prefault(pool_.block()), "prefault");
 }
 
 }  // namespace ouro::bench

@@ -26,6 +26,9 @@ struct WritePattern {
     bool is_recurring = true;
 };
 
+// Those that every kind of commit is measured with.
+[[nodiscard]] const std::vector<WritePattern>& commit_patterns();
+
 // Lists of pages to write, tick after tick; each round of all candidates walks through the same ones.
 class PageLists {
 public:
@@ -65,6 +68,10 @@ private:
     std::uint64_t serial_ = 0;
 };
 
+// Work that takes long and as long every time: only a few operations of each round are done, and stand for
+// all.
+[[nodiscard]] Work sampled(Work work);
+
 inline constexpr Unit kPercent{"%", 1};
 
 // What the ticks since then take, in a hundred of the pages that they changed. Requires: none was given up.
@@ -80,6 +87,8 @@ public:
     void copy(const std::vector<std::uint32_t>& list);
     void copy_and_hash(const std::vector<std::uint32_t>& list);
     void copy_all();
+    // Where the copies go is writable at once, whatever was done to it.
+    void prefault();
 
 private:
     [[nodiscard]] std::byte* next_page();

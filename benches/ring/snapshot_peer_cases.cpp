@@ -1,9 +1,13 @@
-// A tick, written and kept, beside what programs do that have no ring: a fork whose child holds the old
-// pages, and page protection with a signal for each page that is written first.
+// A tick, written and kept, beside what programs do that have no ring: a copy of everything, a fork whose
+// child holds the old pages, and page protection with a signal for each page that is written first. The bound
+// is a copy of exactly the pages that are written.
 #include "harness/case.hpp"
 #include "os/os_suite.hpp"
 #include "ring/ring_scene.hpp"
 #include "ring/ring_suite.hpp"
+
+#include <ouro/memory/block_registry.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -106,7 +110,17 @@ private:
     struct sigaction before_{};
 };
 
-void measure_tick(Session& session, RingScene& declared, const WritePattern& pattern) {
+// The ring is none of the children's: else each fork would take longer, and each page of the history would
+// fault again when it is our turn.
+void keep_from_children() {
+    visit_blocks([](const BlockInfo& block) {
+        void* const begin = reinterpret_cast<void*>(block.base);
+        if (::madvise(begin, block.committed_bytes, MADV_DONTFORK) != 0)
+            throw std::runtime_error("madvise failed");
+    });
+}
+
+void measure_tick(Session& session, RingScene& declared, const WritePattern& pattern, unsigned rounds) {
     const PageLists lists(pattern, declared.pages());
     const RawMapping plain = filled_memory(declared.world().size);
     RawCapture raw(plain.block(), session.sized(512 * kMiB, 4 * kMiB));
@@ -115,11 +129,10 @@ void measure_tick(Session& session, RingScene& declared, const WritePattern& pat
             for (std::uint64_t tick = 0; tick < round.operations(); ++tick)
                 round.time([&] {
                     write_pages(plain.block().data, lists.at(tick), tick);
-                    keep_tick();
+                    keep_tick(lists.at(tick));
                 });
         });
     };
-    ForkedTicks forked;
     session
         .measure("write + commit, declared, " + pattern.name + " of " + size_name(declared.world().size),
                  kMicroseconds)
@@ -130,15 +143,28 @@ void measure_tick(Session& session, RingScene& declared, const WritePattern& pat
                     declared.commit();
                 });
         })
-        .peer("fork, a child a tick", kernel_version(), ticks([&] { forked.keep(); }))
+        .bound("write + copy of these pages", ticks([&](const auto& list) { raw.copy(list); }))
+        .peer("write + copy of the whole image", "streaming",
+              sampled(ticks([&](const auto&) { raw.copy_all(); })),
+              ratio_at_most(pattern.permille == 1000 ? 1.2 : 1.0))
+        .peer("fork, a child a tick", kernel_version(),
+              [&](Round& round) {
+                  {
+                      ForkedTicks forked;
+                      ticks([&](const auto&) { forked.keep(); })(round);
+                  }
+                  // What was shared with the last child faults once more: not when others are measured.
+                  must(os::prefault(plain.block()), "open the pages again");
+                  raw.prefault();
+              })
         .peer("mprotect + SIGSEGV", kernel_version(),
               [&](Round& round) {
                   ProtectedImage image(plain.block());
-                  ticks([&] { image.capture(raw); })(round);
+                  ticks([&](const auto&) { image.capture(raw); })(round);
               })
         .bar(ratio_at_most(1.0))
         .operations(std::max<std::uint64_t>(2, 1000 / lists.pages_per_tick()))
-        .rounds_at_most(5)
+        .rounds_at_most(rounds)
         .different_results()
         .run();
 }
@@ -146,12 +172,15 @@ void measure_tick(Session& session, RingScene& declared, const WritePattern& pat
 }  // namespace
 
 void measure_snapshot_peers(Session& session) {
+    const auto measure_image = [&](std::size_t bytes, std::uint64_t history, unsigned rounds) {
+        RingScene declared(bytes, Tracking::declared, false, history);
+        keep_from_children();
+        for (const WritePattern& pattern : commit_patterns())
+            measure_tick(session, declared, pattern, rounds);
+    };
     const std::size_t bytes = session.sized(100 * kMiB, 4 * kMiB);
-    RingScene declared(bytes, Tracking::declared, false, bytes * 4);
-    for (const WritePattern& pattern :
-         {WritePattern{"0.1 % random", 1, false, false}, WritePattern{"1 % random", 10, false, false},
-          WritePattern{"10 % random", 100, false, false}})
-        measure_tick(session, declared, pattern);
+    measure_image(bytes, bytes * 4, 5);
+    measure_image(session.sized(1024 * kMiB, 8 * kMiB), session.sized(2600 * kMiB, 24 * kMiB), 2);
 }
 
 }  // namespace ouro::bench

@@ -40,6 +40,7 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
         line_slots_ = carver.take<std::uint32_t>(sizes.pages);
         whole_pages_ = carver.take<std::uint32_t>(sizes.pages);
     }
+    if (sizes.verifies) verified_pages_ = carver.take<std::uint64_t>(sizes.pages);
     finder_.carve(carver, sizes.pages);
     futures_.carve(carver, sizes.slots);
     log_.carve(carver, sizes.ticks, sizes.pages, sizes.versions, !sizes.packs);
@@ -69,7 +70,11 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     const std::uint64_t asked_ticks =
         std::uint64_t{options.history_ticks} + options.thinned_ticks + (packs ? options.dense_ticks : 0);
     if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
-    RingSizes sizes{.pages = pages, .ticks = options.history_ticks + 1, .fine = fine, .packs = packs};
+    RingSizes sizes{.pages = pages,
+                    .ticks = options.history_ticks + 1,
+                    .fine = fine,
+                    .packs = packs,
+                    .verifies = options.verifier != nullptr};
     if (thins) {
         // A group is thinned out some time after it is complete.
         sizes.ticks = std::max(options.history_ticks, options.dense_ticks) + 1 + 2 * options.thin_every;
@@ -121,6 +126,7 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     leases_.set_unpacked_quota(sizes.unpacked);
     hashes_ = options.hashes;
     jobs_ = options.jobs;
+    verifier_ = options.verifier;
     packs_ = sizes.packs;
     fine_ = sizes.fine;
     // Where nothing else is to be packed, no tick is old enough for it.

@@ -44,6 +44,8 @@ struct RingSizes {
     bool fine = false;
     // Has packed versions: because it was asked for, or as differences of lines.
     bool packs = false;
+    // Each commit is verified.
+    bool verifies = false;
     std::uint64_t bytes = 0;
 };
 
@@ -75,7 +77,7 @@ public:
     Status drop(KeptFuture future) noexcept;
     // As StateRing::restore.
     using StepFunction = void (*)(void* function, Tick tick);
-    Status restore(Tick tick, StepFunction step, void* function) noexcept;
+    Status restore(StateRing& ring, Tick tick, StepFunction step, void* function) noexcept;
     [[nodiscard]] Expected<Tick> nearest(Tick tick) const noexcept;
     [[nodiscard]] Expected<TickView> view(Tick tick) noexcept;
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) noexcept;
@@ -91,6 +93,15 @@ public:
     void follow_back(std::uint32_t tick) noexcept;
     [[nodiscard]] StateRingStats stats() const noexcept;
     [[nodiscard]] Status check() noexcept;
+
+    // Null: commits are not verified.
+    [[nodiscard]] CommitVerifier* verifier() const noexcept { return verifier_; }
+    // Of each page, in short, what was wrong with it when it was last verified; zero: nothing.
+    [[nodiscard]] std::span<std::uint64_t> verified_pages() const noexcept { return verified_pages_; }
+    // As the newest tick has it.
+    [[nodiscard]] const std::byte* newest_page(std::uint32_t page) const noexcept {
+        return whole_page(index_.newest_slot(page));
+    }
 
     // As StateRing::changed.
     using ChangedFunction = void (*)(void* function, ChangedRange range);
@@ -280,6 +291,8 @@ private:
     // Versions that only readers still need.
     std::span<Pin> pins_;
     std::uint32_t pin_count_ = 0;
+    CommitVerifier* verifier_ = nullptr;
+    std::span<std::uint64_t> verified_pages_;
     // For check(): one for each slot.
     std::span<std::uint8_t> seen_;
     // How many pages have a version.
@@ -311,5 +324,9 @@ private:
     JobPool* jobs_ = nullptr;
     StateRingStats stats_;
 };
+
+// Compares the image with the tick that was just committed, and tells the ring's verifier. Requires: it has
+// one.
+void verify_commit(const StateRing& ring, const RingCore& core) noexcept;
 
 }  // namespace ouro::detail

@@ -110,7 +110,7 @@ Expected<Tick> RingCore::nearest(Tick tick) const noexcept {
 }
 
 // Each tick on the way is simulated again, and must be what it was.
-Status RingCore::restore(Tick tick, StepFunction step, void* function) noexcept {
+Status RingCore::restore(StateRing& ring, Tick tick, StepFunction step, void* function) noexcept {
     const auto kept = nearest(tick);
     if (!kept) return kept.status();
     if (const Status status = rollback(*kept); status != Status::ok) return status;
@@ -118,8 +118,7 @@ Status RingCore::restore(Tick tick, StepFunction step, void* function) noexcept 
     for (Tick each = *kept + 1; each <= tick; ++each) {
         const TickHashes before = thinned_hashes_[each % thinned_hashes_.size()];
         step(function, each);
-        save_outside();
-        if (const auto done = commit(); !done) return done.status();
+        if (const auto done = ring.commit(); !done) return done.status();
         const TickHashes& after = log_.hashes(static_cast<std::uint32_t>(each));
         const bool is_same = before.portable == after.portable && before.process_bound == after.process_bound;
         if (hashes_ && !is_same) return Status::diverged;

@@ -77,7 +77,9 @@ Expected<MemoryBlock> StateRing::segment_block(std::string_view name) const noex
 
 Expected<Tick> StateRing::commit() noexcept {
     core_->save_outside();
-    return core_->commit();
+    const auto tick = core_->commit();
+    if (core_->verifier() != nullptr && tick) detail::verify_commit(*this, *core_);
+    return tick;
 }
 Expected<void> StateRing::rollback(Tick tick) noexcept {
     const Status status = core_->rollback(tick);
@@ -98,7 +100,7 @@ Expected<Tick> StateRing::nearest(Tick tick) const noexcept {
     return core_->nearest(tick);
 }
 Expected<void> StateRing::restore_erased(Tick tick, StepFunction step, void* function) noexcept {
-    return core_->restore(tick, step, function);
+    return core_->restore(*this, tick, step, function);
 }
 
 Expected<KeptFuture> StateRing::branch(Tick tick) noexcept {

@@ -1,3 +1,6 @@
+#include "ring_core.hpp"
+
+#include <ouro/base/hash.hpp>
 #include <ouro/os/other_process.hpp>
 #include <ouro/os/process_memory.hpp>
 #include <ouro/streams/verifier.hpp>
@@ -7,9 +10,15 @@
 #include <charconv>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace ouro {
 namespace {
+
+// What is masked may hold any value, but is rolled back like the rest.
+bool counts(const StateRing& ring, FindingKind kind, std::uint64_t offset) noexcept {
+    return kind == FindingKind::undeclared_write || !ring.is_masked(offset);
+}
 
 // Collects findings of one kind that touch, and hands them out with what belongs to them.
 class Reporter {
@@ -19,8 +28,7 @@ public:
         : ring_(ring), options_(options), visit_(visit), function_(function) {}
 
     void add(FindingKind kind, std::uint64_t offset, std::uint64_t bytes) noexcept {
-        // What is masked may hold any value, but is rolled back like the rest.
-        if (kind != FindingKind::undeclared_write && ring_.is_masked(offset)) return;
+        if (!counts(ring_, kind, offset)) return;
         const bool goes_on = open_.bytes != 0 && open_.kind == kind && open_.offset + open_.bytes == offset;
         if (goes_on && kind == FindingKind::undeclared_write) {
             open_.bytes += bytes;
@@ -61,6 +69,25 @@ private:
     std::uint64_t count_ = 0;
 };
 
+// All that is wrong with a page as one number: zero when nothing is.
+class PageFault {
+public:
+    explicit PageFault(const StateRing& ring) noexcept : ring_(ring) {}
+
+    void add(FindingKind kind, std::uint64_t offset, std::uint64_t bytes) noexcept {
+        if (!counts(ring_, kind, offset)) return;
+        const std::byte* at = ring_.image().data + static_cast<std::size_t>(offset);
+        const std::uint64_t place = offset << 8 | static_cast<std::uint64_t>(kind);
+        value_ = hash_bytes(at, static_cast<std::size_t>(bytes), combine_hash(value_, place)) | 1;
+    }
+
+    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+
+private:
+    const StateRing& ring_;
+    std::uint64_t value_ = 0;
+};
+
 template <class T>
 T load(const std::byte* at) noexcept {
     T value{};
@@ -76,22 +103,24 @@ bool is_nan_double(std::uint64_t bits) noexcept {
     return (bits & 0x7fff'ffff'ffff'ffffU) == 0x7ff8'0000'0000'0000U;
 }
 
+template <class Target>
 void compare_page(const std::byte* live, const std::byte* kept, std::uint64_t offset,
-                  Reporter& reporter) noexcept {
+                  Target& target) noexcept {
     if (std::memcmp(live, kept, kStatePageBytes) == 0) return;
     for (std::size_t at = 0; at < kStatePageBytes; ++at)
-        if (live[at] != kept[at]) reporter.add(FindingKind::undeclared_write, offset + at, 1);
+        if (live[at] != kept[at]) target.add(FindingKind::undeclared_write, offset + at, 1);
 }
 
-void find_nans(const std::byte* live, std::uint64_t offset, Reporter& reporter) noexcept {
+template <class Target>
+void find_nans(const std::byte* live, std::uint64_t offset, Target& target) noexcept {
     for (std::size_t at = 0; at < kStatePageBytes; at += 8) {
         if (is_nan_double(load<std::uint64_t>(live + at))) {
-            reporter.add(FindingKind::not_a_number, offset + at, 8);
+            target.add(FindingKind::not_a_number, offset + at, 8);
             continue;
         }
         for (const std::size_t half : {at, at + 4})
             if (is_nan_float(load<std::uint32_t>(live + half)))
-                reporter.add(FindingKind::not_a_number, offset + half, 4);
+                target.add(FindingKind::not_a_number, offset + half, 4);
     }
 }
 
@@ -139,18 +168,12 @@ private:
     std::size_t count_ = 0;
 };
 
+template <class Target>
 void find_addresses(const std::byte* live, std::uint64_t offset, const AddressRanges& ranges,
-                    Reporter& reporter) noexcept {
+                    Target& target) noexcept {
     for (std::size_t at = 0; at < kStatePageBytes; at += sizeof(std::uint64_t))
         if (ranges.hold(load<std::uint64_t>(live + at)))
-            reporter.add(FindingKind::address, offset + at, sizeof(std::uint64_t));
-}
-
-// Values of portable segments; in the order of their places, as everything else.
-void find_values(const std::byte* live, std::uint64_t offset, const VerifyOptions& options,
-                 const AddressRanges& ranges, Reporter& reporter) noexcept {
-    if (options.finds_nans) find_nans(live, offset, reporter);
-    if (options.finds_addresses) find_addresses(live, offset, ranges, reporter);
+            target.add(FindingKind::address, offset + at, sizeof(std::uint64_t));
 }
 
 bool is_portable(const StateRing& ring, std::uint64_t offset) noexcept {
@@ -158,6 +181,27 @@ bool is_portable(const StateRing& ring, std::uint64_t offset) noexcept {
         if (offset - segment.offset < segment.bytes) return segment.kind == SegmentKind::portable;
     return false;
 }
+
+// Writes to any page, and values in portable segments; in the order of their places.
+class PageCheck {
+public:
+    PageCheck(const StateRing& ring, const VerifyOptions& options) noexcept
+        : ring_(ring), options_(options) {}
+
+    template <class Target>
+    void run(std::uint64_t offset, const std::byte* kept, Target& target) const noexcept {
+        const std::byte* live = ring_.image().data + static_cast<std::size_t>(offset);
+        compare_page(live, kept, offset, target);
+        if (!is_portable(ring_, offset)) return;
+        if (options_.finds_nans) find_nans(live, offset, target);
+        if (options_.finds_addresses) find_addresses(live, offset, ranges_, target);
+    }
+
+private:
+    const StateRing& ring_;
+    const VerifyOptions& options_;
+    AddressRanges ranges_;
+};
 
 }  // namespace
 
@@ -178,15 +222,46 @@ Expected<std::uint64_t> verify_image(const StateRing& ring, const VerifyOptions&
     const auto newest = ring.view(ring.newest());
     if (!newest) return newest.status();
     Reporter reporter(ring, options, visit, function);
-    const AddressRanges ranges;
-    const MemoryBlock image = ring.image();
-    for (std::size_t offset = 0; offset < image.size; offset += kStatePageBytes) {
-        const std::byte* live = image.data + offset;
-        compare_page(live, newest->page(static_cast<std::uint32_t>(offset >> kStatePageShift)), offset,
-                     reporter);
-        if (is_portable(ring, offset)) find_values(live, offset, options, ranges, reporter);
-    }
+    const PageCheck check(ring, options);
+    for (std::uint64_t offset = 0; offset < ring.image().size; offset += kStatePageBytes)
+        check.run(offset, newest->page(static_cast<std::uint32_t>(offset >> kStatePageShift)), reporter);
     return reporter.finish();
+}
+
+// The newest versions are whole pages that nobody changes now: no view is needed, which might be refused.
+void detail::verify_commit(const StateRing& ring, const RingCore& core) noexcept {
+    CommitVerifier& verifier = *core.verifier();
+    verifier.begin(ring.newest());
+    const auto tell = [](void* told, const Finding& finding) {
+        static_cast<CommitVerifier*>(told)->add(finding);
+    };
+    Reporter reporter(ring, verifier.options, tell, &verifier);
+    const PageCheck check(ring, verifier.options);
+    const std::span<std::uint64_t> before = core.verified_pages();
+    for (std::uint32_t page = 0; page < before.size(); ++page) {
+        const std::uint64_t offset = std::uint64_t{page} << kStatePageShift;
+        PageFault fault(ring);
+        check.run(offset, core.newest_page(page), fault);
+        if (fault.value() == std::exchange(before[page], fault.value()) || fault.value() == 0) continue;
+        check.run(offset, core.newest_page(page), reporter);
+    }
+    reporter.finish();
+}
+
+void CommitVerifier::begin(Tick tick) noexcept {
+    tick_ = tick;
+    last_count_ = 0;
+}
+
+void CommitVerifier::add(const Finding& finding) noexcept {
+    if (count_ < kMaxKept) kept_[static_cast<std::size_t>(count_)] = {.tick = tick_, .finding = finding};
+    ++count_;
+    ++last_count_;
+    if (report_ != nullptr) report_(context_, tick_, finding);
+}
+
+std::span<const CommitFinding> CommitVerifier::kept() const noexcept {
+    return std::span(kept_).first(static_cast<std::size_t>(std::min<std::uint64_t>(count_, kMaxKept)));
 }
 
 }  // namespace ouro

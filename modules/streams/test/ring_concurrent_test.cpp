@@ -27,7 +27,8 @@ constexpr SegmentOptions kFineWorld{.name = "world", .bytes = kPages * kStatePag
 class Scene {
 public:
     explicit Scene(const StateRingOptions& options)
-        : stride_(options.segments[0].fine ? kStatePageBytes / 4 : sizeof(std::uint64_t)) {
+        : stride_(options.segments[0].fine ? kStatePageBytes / 4 : sizeof(std::uint64_t)),
+          declares_(options.segments[0].tracking == Tracking::declared) {
         auto ring = StateRing::create(options);
         if (ring) ring_ = *std::move(ring);
     }
@@ -80,11 +81,12 @@ private:
     void fill(std::byte* page, std::uint64_t number) {
         for (std::size_t at = 0; at < kStatePageBytes; at += stride_) {
             std::memcpy(page + at, &number, sizeof(number));
-            (void)ring_.mark(page + at, sizeof(number));
+            if (declares_) (void)ring_.mark(page + at, sizeof(number));
         }
     }
 
     std::size_t stride_;
+    bool declares_;
     StateRing ring_;
     std::string first_fault_;
     std::uint64_t serial_ = std::uint64_t{1} << 40;
@@ -192,6 +194,33 @@ TEST(RingConcurrent, ReadersSeeWholeTicksWhileFineOnesAreRolledBack) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         run_readers(seed, true, kFine);
 }
+
+// Segments whose writes the ring finds by itself; hot pages are left open by the kernel's tracker, and what
+// is restored goes past all of them.
+class TrackedReaders : public testing::TestWithParam<Tracking> {
+protected:
+    void run(bool rolls_back) {
+        const SegmentOptions world{
+            .name = "world", .bytes = kPages * kStatePageBytes, .tracking = GetParam()};
+        const StateRingOptions options{.segments = {&world, 1}, .history_ticks = 8, .history_bytes = 8 << 20};
+        if (StateRing::create(options).status() == Status::not_supported)
+            GTEST_SKIP() << "needs "
+                         << (GetParam() == Tracking::kernel ? "userfaultfd_wp_async" : "page_protection");
+        for (std::uint64_t seed = 1; seed <= 2; ++seed)
+            run_readers(seed, rolls_back, options);
+    }
+};
+
+TEST_P(TrackedReaders, SeeWholeTicksWhileOthersAreGivenUp) {
+    run(false);
+}
+TEST_P(TrackedReaders, SeeWholeTicksWhileOthersAreRolledBack) {
+    run(true);
+}
+
+INSTANTIATE_TEST_SUITE_P(RingConcurrent, TrackedReaders,
+                         testing::Values(Tracking::kernel, Tracking::protect, Tracking::compare),
+                         [](const auto& tested) { return std::string(tracking_name(tested.param)); });
 
 // The first by whoever commits, the others by workers.
 void run_packed_readers(bool rolls_back, std::uint32_t thinned_ticks, std::uint64_t history_bytes) {

@@ -23,9 +23,10 @@ class RingOracle {
 public:
     using Bytes = std::vector<std::byte>;
 
-    // A calm one seldom goes back, so that its history becomes long.
-    RingOracle(StateRing& ring, std::uint64_t seed, bool is_calm = false)
-        : ring_(ring), random_(seed), is_calm_(is_calm) {
+    // A calm one seldom goes back, so that its history becomes long. With bursts, now and then so many pages
+    // of the first segment are written in one tick.
+    RingOracle(StateRing& ring, std::uint64_t seed, bool is_calm = false, std::uint32_t burst_pages = 0)
+        : ring_(ring), random_(seed), is_calm_(is_calm), burst_pages_(burst_pages) {
         copies_[0] = live_bytes();
     }
 
@@ -34,7 +35,7 @@ public:
         const bool goes_back = choice >= 75 && choice < 83;
         if (is_calm_ && goes_back && random_.below(8) != 0) choice = kCommitChoice;
         if (choice < 45)
-            write_some();
+            burst_pages_ != 0 && random_.below(3) == 0 ? write_burst() : write_some();
         else if (choice < 75)
             commit();
         else if (choice < 80)
@@ -60,6 +61,7 @@ public:
         has_dropped_ = false;
         forget_given_up();
         most_packed_ = std::max(most_packed_, ring_.stats().packed_versions);
+        most_captured_ = std::max<std::uint64_t>(most_captured_, ring_.stats().last_pages);
         ASSERT_EQ(ring_.check(), Status::ok);
         const auto hash = ring_.hash(*tick);
         const auto other = ring_.hash(*tick, SegmentKind::process_bound);
@@ -70,7 +72,9 @@ public:
     void roll_back() {
         const Tick tick = any_tick();
         expect_thinned_are_refused();
+        const std::uint64_t restored = ring_.stats().pages_restored;
         ASSERT_EQ(ring_.rollback(tick).status(), Status::ok);
+        most_restored_ = std::max(most_restored_, ring_.stats().pages_restored - restored);
         ASSERT_EQ(ring_.newest(), tick);
         expect_live(copies_.at(tick));
         copies_.erase(copies_.upper_bound(tick), copies_.end());
@@ -152,6 +156,9 @@ public:
     // The most that was ever packed at once, and how often a tick was found to be thinned out.
     [[nodiscard]] std::uint64_t most_packed() const { return most_packed_; }
     [[nodiscard]] std::uint64_t thinned_seen() const { return thinned_seen_; }
+    // The most pages of one commit, and of one rollback.
+    [[nodiscard]] std::uint64_t most_captured() const { return most_captured_; }
+    [[nodiscard]] std::uint64_t most_restored() const { return most_restored_; }
 
 private:
     static constexpr std::uint32_t kCommitChoice = 60;
@@ -250,6 +257,21 @@ private:
         }
     }
 
+    // Some bytes in each page of a run.
+    void write_burst() {
+        const Segment& segment = ring_.segments()[0];
+        const std::uint32_t begin = random_.below(segment.page_count() - burst_pages_ + 1);
+        const auto value = static_cast<int>(random_.below(256));
+        for (std::uint32_t page = begin; page < begin + burst_pages_; ++page) {
+            const std::uint32_t at = random_.below(kStatePageBytes - 100);
+            std::byte* to = ring_.image().data + segment.offset + std::size_t{page} * kStatePageBytes + at;
+            if (segment.tracking == Tracking::declared) {
+                ASSERT_EQ(ring_.mark(to, 100), Status::ok);
+            }
+            std::memset(to, value, 1 + random_.below(100));
+        }
+    }
+
     void take_view() {
         if (views_.size() > 20) return;
         const Tick tick = any_tick();
@@ -308,6 +330,9 @@ private:
     StateRing& ring_;
     Random random_;
     bool is_calm_;
+    std::uint32_t burst_pages_;
+    std::uint64_t most_captured_ = 0;
+    std::uint64_t most_restored_ = 0;
     std::uint64_t most_packed_ = 0;
     std::uint64_t thinned_seen_ = 0;
     std::map<Tick, Bytes> copies_;

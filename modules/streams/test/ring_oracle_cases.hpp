@@ -2,6 +2,7 @@
 
 #include "ring_oracle.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -25,7 +26,25 @@ struct OracleCase {
     unsigned workers = 0;
     // Lines instead of pages, where writes are declared.
     bool fine = false;
+    // So many pages at once are written now and then: more than a commit copies alone, where there are
+    // workers. Its rings are larger, and live less long.
+    std::uint32_t burst_pages = 0;
 };
+
+// A ring whose workers take part in copying.
+constexpr OracleCase shared_case(const char* name, Tracking tracking, bool packing = false,
+                                 bool fine = false) {
+    return {.name = name,
+            .first = tracking,
+            .second = Tracking::declared,
+            .ticks = 12,
+            .history_bytes = 24 << 20,
+            .packing = packing,
+            .dense_ticks = 3,
+            .workers = 2,
+            .fine = fine,
+            .burst_pages = 400};
+}
 
 inline constexpr std::array kOracleCases = {
     OracleCase{"Declared", Tracking::declared, Tracking::declared, 50, 16 << 20},
@@ -53,9 +72,20 @@ inline constexpr std::array kOracleCases = {
     OracleCase{"FineKernel", Tracking::kernel, Tracking::declared, 50, 16 << 20, false, 0, 0, 0, 0, true},
     OracleCase{"FinePacked", Tracking::declared, Tracking::declared, 80, 16 << 20, true, 4, 0, 0, 1, true},
     OracleCase{"FineThinned", Tracking::declared, Tracking::protect, 12, 16 << 20, true, 3, 120, 5, 0, true},
+    shared_case("SharedDeclared", Tracking::declared),
+    shared_case("SharedKernel", Tracking::kernel),
+    shared_case("SharedProtect", Tracking::protect),
+    shared_case("SharedCompare", Tracking::compare),
+    shared_case("SharedPacked", Tracking::declared, true),
+    shared_case("SharedFine", Tracking::declared, false, true),
 };
 
-inline constexpr int kOracleSteps = 700;
+// How long the ring of a seed lives: some for long, so that what adds up shows.
+inline std::uint64_t oracle_steps(const OracleCase& with, std::uint64_t seed) {
+    const std::uint64_t usual = with.burst_pages != 0 ? 60 : 700;
+    if (seed % 4 == 2) return 2 * usual;
+    return seed % 64 == 63 ? 50 * usual : usual;
+}
 
 // What a machine must have for it, or null.
 inline const char* feature_for(Tracking tracking) {
@@ -67,19 +97,23 @@ inline const char* feature_for(Tracking tracking) {
 struct OracleSeen {
     std::uint64_t packed = 0;
     std::uint64_t thinned = 0;
+    // Pages that one commit has captured, and one rollback has restored, at the most.
+    std::uint64_t pages_captured = 0;
+    std::uint64_t pages_restored = 0;
 };
 
 inline void run_oracle(const OracleCase& with, std::uint64_t seed, OracleSeen& seen) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto is_fine = [&](Tracking tracking) { return with.fine && tracking == Tracking::declared; };
-    const std::array segments = {
-        SegmentOptions{
-            .name = "world", .bytes = 256 << 10, .tracking = with.first, .fine = is_fine(with.first)},
-        SegmentOptions{.name = "script",
-                       .bytes = 128 << 10,
-                       .kind = SegmentKind::process_bound,
-                       .tracking = with.second,
-                       .fine = is_fine(with.second)}};
+    const std::array segments = {SegmentOptions{.name = "world",
+                                                .bytes = (256 << 10) + with.burst_pages * kStatePageBytes,
+                                                .tracking = with.first,
+                                                .fine = is_fine(with.first)},
+                                 SegmentOptions{.name = "script",
+                                                .bytes = 128 << 10,
+                                                .kind = SegmentKind::process_bound,
+                                                .tracking = with.second,
+                                                .fine = is_fine(with.second)}};
     auto jobs = JobPool::create({.workers = with.workers});
     ASSERT_TRUE(jobs);
     auto ring = StateRing::create({.segments = segments,
@@ -95,8 +129,9 @@ inline void run_oracle(const OracleCase& with, std::uint64_t seed, OracleSeen& s
         GTEST_SKIP() << "needs " << (first != nullptr ? first : feature_for(with.second));
     }
     ASSERT_TRUE(ring) << status_name(ring.status());
-    RingOracle oracle(*ring, seed, with.packing || with.fine);
-    for (int step = 0; step < kOracleSteps; ++step) {
+    const bool is_calm = (with.packing || with.fine) && with.burst_pages == 0;
+    RingOracle oracle(*ring, seed, is_calm, with.burst_pages);
+    for (std::uint64_t step = 0; step < oracle_steps(with, seed); ++step) {
         SCOPED_TRACE("step " + std::to_string(step));
         oracle.step();
         if (testing::Test::HasFatalFailure()) return;
@@ -104,14 +139,24 @@ inline void run_oracle(const OracleCase& with, std::uint64_t seed, OracleSeen& s
     oracle.drop_all_views();
     seen.packed += oracle.most_packed();
     seen.thinned += oracle.thinned_seen();
+    seen.pages_captured = std::max(seen.pages_captured, oracle.most_captured());
+    seen.pages_restored = std::max(seen.pages_restored, oracle.most_restored());
 }
 
-// Seeds from the first one on, as long as nothing fails.
-inline void run_oracles(const OracleCase& with, std::uint64_t first, std::uint64_t count) {
+// Seeds from the first one on until that many steps are done, as long as nothing fails.
+inline void run_oracles(const OracleCase& with, std::uint64_t first, std::uint64_t steps) {
     OracleSeen seen;
-    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = first; done < steps; ++seed) {
         run_oracle(with, seed, seen);
         if (testing::Test::HasFatalFailure() || testing::Test::IsSkipped()) return;
+        done += oracle_steps(with, seed);
+    }
+    // A few steps may go by without.
+    if (with.burst_pages != 0 && done >= 150) {
+        constexpr std::uint64_t kSharedPages = 256;
+        EXPECT_GE(seen.pages_captured, kSharedPages);
+        EXPECT_GE(seen.pages_restored, kSharedPages);
     }
     // Workers pack when they come to it, which may be late on a busy machine.
     if (with.workers != 0) return;

@@ -1,18 +1,21 @@
 // After warm-up a tick allocates nothing and calls the system for nothing but what its tracker and sleeping
-// workers need: every other call is caught and counted, and so is what anybody allocates.
+// workers need: every other call is caught and counted. So is each call by which this program, which the
+// library is a part of, asks the C and C++ libraries for memory, whether it is given back or not.
 #include "child_process.hpp"
 
 #include <ouro/jobs/job_pool.hpp>
 #include <ouro/memory/observer.hpp>
+#include <ouro/os/heap_calls.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -63,10 +66,33 @@ struct AllocationCounter final : MemoryObserver {
     std::atomic<unsigned> count = 0;
 };
 
+// Calls of malloc and its family, operator new, strdup and mmap, by any thread.
+std::atomic<unsigned> g_heap_calls = 0;
+
+void count_heap_call(void*, const os::HeapCall&) {
+    g_heap_calls.fetch_add(1);
+}
+
+constexpr std::array kProgram = {os::HeapCallWatch::kProgram};
+
+// Whether the watch sees what the program does: a test that cannot fail says nothing.
+bool sees_heap_calls() {
+    const unsigned before = g_heap_calls.load();
+    for (int way = 0; way < 2; ++way) {
+        void* volatile block = way == 0 ? std::malloc(10) : ::operator new(10);
+        way == 0 ? std::free(block) : ::operator delete(block);
+    }
+    return g_heap_calls.exchange(0) == before + 2;
+}
+
+// What a library outside would keep: kept with the ring where the kind says so.
+std::array<unsigned, 3000> g_outside{};
+
 // Some pages always, some now and then; looked at from the past, and gone back by some ticks each tenth.
 bool run_ticks(StateRing& ring, MemoryBlock world, unsigned begin, unsigned end) {
     const std::size_t pages = world.size / kStatePageBytes;
     for (unsigned tick = begin; tick < end; ++tick) {
+        g_outside[tick * 100 % g_outside.size()] = tick;
         for (unsigned i = 0; i < 300; ++i) {
             const std::size_t page = i < 40 ? i : (i * 7 + tick * 13) % pages;
             std::byte* at = world.data + page * kStatePageBytes + tick % 4000;
@@ -87,6 +113,10 @@ struct Kind {
     Tracking tracking = Tracking::declared;
     unsigned workers = 0;
     bool packing = false;
+    // Lines instead of pages; bytes that do not count in hashes; memory outside the image.
+    bool fine = false;
+    bool masks = false;
+    bool outside = false;
 };
 
 // Whether everything has been done once. Workers that are late may find no time to thin out between two
@@ -97,6 +127,16 @@ bool has_packed(const StateRing& ring, const Kind& kind) {
     for (Tick tick = ring.oldest(); tick < ring.newest(); ++tick)
         if (*ring.nearest(tick) != tick) return true;
     return false;
+}
+
+bool prepare(StateRing& ring, const Kind& kind) {
+    const MemoryBlock world = *ring.segment_block("world");
+    if (kind.masks)
+        for (const std::size_t page : {std::size_t{0}, std::size_t{7}, std::size_t{40}})
+            if (!ring.mask(world.data + page * kStatePageBytes + 8, 500)) return false;
+    if (!kind.outside) return true;
+    const MemoryBlock outside{reinterpret_cast<std::byte*>(g_outside.data()), sizeof(g_outside)};
+    return ring.keep_outside("outside", outside).has_value();
 }
 
 bool warm_up(StateRing& ring, MemoryBlock world, const Kind& kind) {
@@ -110,8 +150,10 @@ bool warm_up(StateRing& ring, MemoryBlock world, const Kind& kind) {
 
 int count_calls(const Kind& kind, JobPool* jobs, std::initializer_list<int> allowed) {
     AllocationCounter allocations;
-    const SegmentOptions options{.name = "world", .bytes = 4 << 20, .tracking = kind.tracking};
-    auto ring = StateRing::create({.segments = {&options, 1},
+    const std::array segments = {
+        SegmentOptions{.name = "world", .bytes = 4 << 20, .tracking = kind.tracking, .fine = kind.fine},
+        SegmentOptions{.name = "outside", .bytes = 64 << 10, .kind = SegmentKind::process_bound}};
+    auto ring = StateRing::create({.segments = segments,
                                    .history_ticks = kind.packing ? 40U : 64U,
                                    .history_bytes = 64 << 20,
                                    .packing = kind.packing,
@@ -121,9 +163,14 @@ int count_calls(const Kind& kind, JobPool* jobs, std::initializer_list<int> allo
                                    .jobs = jobs});
     if (!ring) return ring.status() == Status::not_supported ? 77 : 1;
     const MemoryBlock world = *ring->segment_block("world");
+    if (!prepare(*ring, kind)) return 9;
     if (!warm_up(*ring, world, kind) || !add_observer(allocations)) return 2;
+    // It stays: with the calls that are left it could not be ended.
+    const auto watch = os::HeapCallWatch::create(kProgram, count_heap_call, nullptr);
+    if (!watch || !sees_heap_calls()) return 10;
     const std::uint64_t captured = ring->stats().pages_captured;
     if (!catch_all_but(allowed)) return 77;
+    g_heap_calls.store(0);
     const auto before = ::mallinfo2();
     const bool is_done = run_ticks(*ring, world, 10, 310);
     const auto after = ::mallinfo2();
@@ -131,6 +178,8 @@ int count_calls(const Kind& kind, JobPool* jobs, std::initializer_list<int> allo
     if (!is_done) return 3;
     if (ring->stats().pages_captured == captured) return 8;
     if (kind.packing && kind.workers == 0 && !has_packed(*ring, kind)) return 7;
+    if (kind.fine && ring->stats().packed_versions == 0) return 11;
+    if (g_heap_calls.load() != 0) return 12;
     if (before.uordblks != after.uordblks || before.fordblks != after.fordblks) return 4;
     if (allocations.count.load() != 0) return 5;
     if (caught == 0) return 0;
@@ -154,15 +203,34 @@ TEST(QuietRing, DeclaredTicksCallNothing) {
     expect_quiet({}, {SYS_exit_group, SYS_rt_sigreturn});
 }
 
-TEST(QuietRing, WorkersOnlySleepAndWake) {
+TEST(QuietRing, FineTicksCallNothing) {
+    expect_quiet({.fine = true}, {SYS_exit_group, SYS_rt_sigreturn});
+}
+
+TEST(QuietRing, MaskedTicksCallNothing) {
+    expect_quiet({.masks = true}, {SYS_exit_group, SYS_rt_sigreturn});
+}
+
+TEST(QuietRing, KeepingWhatIsOutsideCallsNothing) {
+    expect_quiet({.outside = true}, {SYS_exit_group, SYS_rt_sigreturn});
+}
+
+// A worker, or who waits for one, gives way with sched_yield when another thread is in the middle of
+// something and may have lost its core. It is no wait: nobody else has to do anything for it to return.
+TEST(QuietRing, WorkersOnlySleepWakeAndGiveWay) {
     expect_quiet({.workers = 1}, {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+}
+
+TEST(QuietRing, AllOfItWithWorkersOnlySleepsWakesAndGivesWay) {
+    expect_quiet({.workers = 1, .packing = true, .fine = true, .masks = true, .outside = true},
+                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
 }
 
 TEST(QuietRing, PackingCallsNothing) {
     expect_quiet({.packing = true}, {SYS_exit_group, SYS_rt_sigreturn});
 }
 
-TEST(QuietRing, WorkersThatPackOnlySleepAndWake) {
+TEST(QuietRing, WorkersThatPackOnlySleepWakeAndGiveWay) {
     expect_quiet({.workers = 1, .packing = true},
                  {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
 }

@@ -10,8 +10,10 @@ class RingCampaign : public testing::TestWithParam<OracleCase> {};
 
 TEST_P(RingCampaign, EveryTickStaysAsItWas) {
     constexpr std::uint64_t kFirstSeed = 4;
-    const std::uint64_t steps = std::getenv("OURO_TEST_LONG") != nullptr ? 1'000'000 : kOracleSteps;
-    run_oracles(GetParam(), kFirstSeed, (steps + kOracleSteps - 1) / kOracleSteps);
+    const bool is_long = std::getenv("OURO_TEST_LONG") != nullptr;
+    // Steps of the larger ones take far longer.
+    const std::uint64_t steps = GetParam().burst_pages != 0 ? 50'000 : 1'000'000;
+    run_oracles(GetParam(), kFirstSeed, is_long ? steps : 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Trackers, RingCampaign, testing::ValuesIn(kOracleCases),

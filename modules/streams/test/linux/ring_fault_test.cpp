@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -26,9 +27,24 @@ constexpr std::array kSegments = {
     SegmentOptions{.name = "compare", .bytes = 64 << 10, .tracking = Tracking::compare},
 };
 
+// The same with segments that keep lines.
+constexpr std::array kFineSegments = {
+    SegmentOptions{.name = "declared", .bytes = 64 << 10},
+    SegmentOptions{.name = "kernel", .bytes = 64 << 10, .tracking = Tracking::kernel},
+    SegmentOptions{.name = "fine", .bytes = 128 << 10, .fine = true},
+    SegmentOptions{.name = "bound", .bytes = 64 << 10, .kind = SegmentKind::process_bound, .fine = true},
+};
+
+struct FaultCase {
+    const char* name;
+    bool packing;
+    bool fine;
+};
+
 // Whole pages, or packed by a worker.
-Expected<StateRing> make_ring(JobPool* jobs) {
-    return StateRing::create({.segments = kSegments,
+Expected<StateRing> make_ring(const FaultCase& with, JobPool* jobs) {
+    return StateRing::create({.segments = with.fine ? std::span<const SegmentOptions>(kFineSegments)
+                                                    : std::span<const SegmentOptions>(kSegments),
                               .history_ticks = 8,
                               .history_bytes = 8 << 20,
                               .packing = jobs != nullptr,
@@ -38,19 +54,31 @@ Expected<StateRing> make_ring(JobPool* jobs) {
                               .jobs = jobs});
 }
 
-void write(StateRing& ring, std::uint8_t value) {
+// One run over a page's end, or where a segment is fine a few lines in each of some pages.
+template <class Visit>
+void visit_written(const StateRing& ring, Visit visit) {
     for (const Segment& segment : ring.segments()) {
-        std::byte* at = ring.image().data + segment.offset + 100;
-        std::memset(at, value, 5000);
-        EXPECT_EQ(ring.mark(at, 5000), Status::ok);
+        std::byte* const begin = ring.image().data + segment.offset;
+        if (!segment.fine) visit(begin + 100, std::size_t{5000});
+        for (std::size_t page = 0; segment.fine && page < 10; ++page)
+            visit(begin + page * kStatePageBytes + 100, std::size_t{100});
     }
 }
 
+void write(StateRing& ring, std::uint8_t value) {
+    visit_written(ring, [&](std::byte* at, std::size_t bytes) {
+        std::memset(at, value, bytes);
+        EXPECT_EQ(ring.mark(at, bytes), Status::ok);
+    });
+}
+
 bool holds(const StateRing& ring, std::uint8_t value) {
-    for (const Segment& segment : ring.segments())
-        for (std::size_t at = 100; at < 5100; ++at)
-            if (ring.image().data[segment.offset + at] != std::byte{value}) return false;
-    return true;
+    bool is_same = true;
+    visit_written(ring, [&](const std::byte* at, std::size_t bytes) {
+        for (std::size_t index = 0; index < bytes; ++index)
+            is_same = is_same && at[index] == std::byte{value};
+    });
+    return is_same;
 }
 
 // Fails each use of each call in turn, as long as the action still uses it so often.
@@ -67,10 +95,10 @@ void sweep(Action action) {
     }
 }
 
-class RingFaults : public testing::TestWithParam<bool> {
+class RingFaults : public testing::TestWithParam<FaultCase> {
 protected:
     void SetUp() override {
-        if (GetParam()) {
+        if (GetParam().packing) {
             auto jobs = JobPool::create({.workers = 1});
             ASSERT_TRUE(jobs);
             jobs_.emplace(*std::move(jobs));
@@ -80,7 +108,7 @@ protected:
         ASSERT_TRUE(probe) << status_name(probe.status());
     }
     void TearDown() override { inject::clear(); }
-    Expected<StateRing> make_ring() { return ouro::make_ring(jobs_ ? &*jobs_ : nullptr); }
+    Expected<StateRing> make_ring() { return ouro::make_ring(GetParam(), jobs_ ? &*jobs_ : nullptr); }
 
 private:
     std::optional<JobPool> jobs_;
@@ -118,6 +146,8 @@ TEST_P(RingFaults, ACommitHappensOrLeavesTheLastTick) {
             EXPECT_TRUE(ring->commit());
         }
         EXPECT_EQ(ring->newest(), 2U);
+        // What the second tick replaced are lines.
+        EXPECT_TRUE(!GetParam().fine || ring->stats().packed_versions >= 20);
         EXPECT_TRUE(ring->rollback(1));
         EXPECT_TRUE(holds(*ring, 1));
         EXPECT_EQ(ring->check(), Status::ok);
@@ -152,8 +182,10 @@ TEST_P(RingFaults, ARollbackHappensOrChangesNothing) {
     EXPECT_GT(failures, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Histories, RingFaults, testing::Bool(),
-                         [](const auto& tested) { return std::string(tested.param ? "Packed" : "Whole"); });
+INSTANTIATE_TEST_SUITE_P(Histories, RingFaults,
+                         testing::Values(FaultCase{"Whole", false, false}, FaultCase{"Packed", true, false},
+                                         FaultCase{"Fine", false, true}, FaultCase{"FinePacked", true, true}),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace ouro

@@ -21,6 +21,7 @@
 
 namespace ouro {
 
+class CommitVerifier;
 class MemoryTable;
 
 struct StateRingOptions {
@@ -56,6 +57,9 @@ struct StateRingOptions {
     // Workers that help to copy and hash when a tick changed much; null: the caller does it alone. What comes
     // out is the same. The pool outlives the ring.
     JobPool* jobs = nullptr;
+    // Has each commit verified: the whole image is compared, and what is wrong is told and kept. For debug
+    // builds and tests; null: nothing is compared, and nothing of it is paid for. It outlives the ring.
+    CommitVerifier* verifier = nullptr;
     // Where the image shall lie, or null for anywhere.
     void* address = nullptr;
     // Instead of addresses of its own, two streams of this table, one for the image and one for the history.

@@ -4,6 +4,8 @@
 #include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/state_ring.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -69,5 +71,56 @@ Expected<std::uint64_t> verify_image(const StateRing& ring, const VerifyOptions&
         [](void* function, const Finding& finding) { (*static_cast<Function*>(function))(finding); },
         const_cast<void*>(static_cast<const void*>(&visit)));
 }
+
+// What was wrong at the end of a tick. The segment's name is good as long as the ring is.
+struct CommitFinding {
+    Tick tick = 0;
+    Finding finding{};
+};
+
+// Given to StateRingOptions::verifier: each commit compares the whole image as verify_image does, before it
+// returns, also those within restore(), read_image() and sync_test(). A write that nobody declared is so
+// named at the tick in which it happened. What stays as it is, is told once: a page is told of again only
+// when something else is wrong in it than at the last commit. Takes eight bytes a page of the history.
+//
+//     CommitVerifier verifier({.sources = sources}, print_finding);
+//     auto ring = StateRing::create({.segments = segments, .verifier = &verifier});
+//
+// Of one ring, and for the thread that commits.
+class CommitVerifier {
+public:
+    // Told of each finding, in the order of their places. It must not change the ring.
+    using ReportFunction = void (*)(void* context, Tick tick, const Finding& finding);
+    static constexpr std::size_t kMaxKept = 32;
+
+    constexpr CommitVerifier() noexcept = default;
+    explicit CommitVerifier(const VerifyOptions& looks_for, ReportFunction report = nullptr,
+                            void* context = nullptr) noexcept
+        : options(looks_for), report_(report), context_(context) {}
+    CommitVerifier(const CommitVerifier&) = delete;
+    CommitVerifier& operator=(const CommitVerifier&) = delete;
+
+    // May be changed between commits, for containers that come and go.
+    VerifyOptions options;
+
+    // Findings of all commits since the last clear(), and of the last commit.
+    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+    [[nodiscard]] std::uint64_t last_count() const noexcept { return last_count_; }
+    // The first kMaxKept of them.
+    [[nodiscard]] std::span<const CommitFinding> kept() const noexcept;
+    void clear() noexcept { count_ = last_count_ = 0; }
+
+    // For the ring.
+    void begin(Tick tick) noexcept;
+    void add(const Finding& finding) noexcept;
+
+private:
+    ReportFunction report_ = nullptr;
+    void* context_ = nullptr;
+    Tick tick_ = 0;
+    std::uint64_t count_ = 0;
+    std::uint64_t last_count_ = 0;
+    std::array<CommitFinding, kMaxKept> kept_{};
+};
 
 }  // namespace ouro
