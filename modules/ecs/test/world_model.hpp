@@ -1,341 +1,188 @@
 #pragma once
 
-#include "ecs_rig.hpp"
+#include "world_model_types.hpp"
 
-#include <ouro/base/random.hpp>
+#include <ouro/ecs/entity.hpp>
 
-#include <cstring>
-#include <map>
-#include <optional>
-#include <string>
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace ouro::testing_support {
 
-// What a world should be, in maps.
+// What an entity should be.
 struct ModelEntity {
-    template <class T>
-    struct Part {
-        std::optional<T> value;
-        // The last tick in which it was changed.
-        std::uint64_t changed = 0;
+    struct Link {
+        Entity target;
+        // Of two sources of a target, the one with the lower number came first.
+        std::uint64_t order = 0;
     };
-    Part<Position> position;
-    Part<Velocity> velocity;
-    Part<Health> health;
-    Part<Genome> genome;
-    Part<Alert> alert;
-    bool is_frozen = false;
-    bool is_alert_off = false;
 
+    // Null: the slot is free.
+    Entity id;
+    // Of the slot's last occupant; zero: there was none.
+    std::uint32_t generation = 0;
+    // Bits of the kinds that it has, and of those that are switched off.
+    std::uint32_t kinds = 0;
+    std::uint32_t off = 0;
+    std::uint32_t name = 0;
+    std::array<std::uint32_t, kKinds> values{};
+    // The last tick in which each was changed or came.
+    std::array<std::uint32_t, kKinds> changed{};
+    std::array<Link, kRelations> links{};
+    std::array<std::uint32_t, kRelations> sources{};
+
+    [[nodiscard]] bool is_there() const { return !id.is_null(); }
     template <class T>
-    Part<T>& part() {
-        if constexpr (std::is_same_v<T, Position>) return position;
-        if constexpr (std::is_same_v<T, Velocity>) return velocity;
-        if constexpr (std::is_same_v<T, Health>) return health;
-        if constexpr (std::is_same_v<T, Genome>) return genome;
-        if constexpr (std::is_same_v<T, Alert>) return alert;
+    [[nodiscard]] bool has() const {
+        return (kinds & kBitOf<T>) != 0;
     }
-    // It came into another archetype.
-    void touch_all(std::uint64_t tick) {
-        position.changed = velocity.changed = health.changed = genome.changed = alert.changed = tick;
+    template <class T>
+    [[nodiscard]] std::uint32_t value() const {
+        return values[kKindOf<T>];
+    }
+    // As queries see it: those that are switched off are not there.
+    [[nodiscard]] bool shows(std::uint32_t all, std::uint32_t none = 0) const {
+        return is_there() && (kinds & ~off & all) == all && (kinds & none) == 0;
+    }
+    void set_value(unsigned kind, std::uint32_t number, std::uint32_t tick) {
+        values[kind] = number;
+        changed[kind] = tick;
+    }
+    // It is in another archetype: all that is in columns came in this tick.
+    void move(std::uint32_t tick) {
+        for (unsigned kind = 0; kind < kKinds; ++kind)
+            if ((kSparseKinds >> kind & 1) == 0) changed[kind] = tick;
     }
 };
 
+// What a world should be: plain arrays and loops over all of them, and nothing clever.
 struct WorldModel {
-    std::map<std::uint64_t, ModelEntity> entities;
-    std::uint64_t tick = 10;
-};
+    std::vector<ModelEntity> slots;
+    std::uint32_t live = 0;
+    std::uint32_t tick = 0;
+    std::uint64_t next_order = 1;
+    std::array<Entity, kNames> names{};
+    std::uint32_t tally = 0;
+    std::uint32_t weather = 0;
+    // Names of entities, most of which are alive.
+    std::vector<Entity> handles;
+    // What was begun and refused may have used up a generation.
+    bool skips_generations = false;
 
-// Does the same to a world and to the model, with commits, rollbacks and branches in between.
-class WorldCampaign {
-public:
-    WorldCampaign(EcsRig& rig, std::uint64_t seed) : rig_(rig), random_(seed) { commit(); }
+    [[nodiscard]] ModelEntity* find(Entity entity) {
+        if (entity.is_null() || entity.index() >= slots.size()) return nullptr;
+        ModelEntity& found = slots[static_cast<std::size_t>(entity.index())];
+        return found.id == entity ? &found : nullptr;
+    }
+    template <class Fn>
+    void each(Fn&& fn) {
+        for (ModelEntity& entity : slots)
+            if (entity.is_there()) fn(entity);
+    }
+    template <class Test>
+    [[nodiscard]] std::uint32_t count(Test test) {
+        std::uint32_t total = 0;
+        each([&](const ModelEntity& entity) { total += test(entity) ? 1U : 0U; });
+        return total;
+    }
 
-    void run(std::uint64_t steps) {
-        for (std::uint64_t i = 0; i < steps && !testing::Test::HasFailure(); ++i)
-            step();
-        if (!testing::Test::HasFailure()) commit();
+    // False when the world gave the name of something else.
+    [[nodiscard]] bool spawn(Entity id, std::uint32_t kinds) {
+        const auto index = static_cast<std::size_t>(id.index());
+        if (id.is_null() || index > slots.size() + 100'000) return false;
+        if (index >= slots.size()) slots.resize(index + 1);
+        ModelEntity& entity = slots[index];
+        const std::uint64_t first = entity.generation + std::uint64_t{1};
+        if (entity.is_there() || id.generation() < first) return false;
+        if (id.generation() != first && !skips_generations) return false;
+        entity = {};
+        entity.id = id;
+        entity.generation = static_cast<std::uint32_t>(id.generation());
+        entity.kinds = kinds;
+        entity.changed.fill(tick);
+        handles.push_back(id);
+        ++live;
+        return true;
+    }
+    // All that the one has, but its name and its sources.
+    [[nodiscard]] bool clone(Entity from, Entity id, bool is_from_prefab) {
+        const ModelEntity original = *find(from);
+        if (!spawn(id, original.kinds & ~(is_from_prefab ? kBitOf<Prefab> : 0))) return false;
+        ModelEntity& made = *find(id);
+        made.off = original.off;
+        made.values = original.values;
+        for (unsigned relation = 0; relation < kRelations; ++relation)
+            if (ModelEntity* const target = find(original.links[relation].target))
+                link(relation, made, *target);
+        return true;
+    }
+
+    // It, and all that follow it. Returns how many.
+    std::uint32_t destroy(Entity entity) {
+        std::vector<Entity> doomed{entity};
+        std::uint32_t destroyed = 0;
+        while (!doomed.empty()) {
+            ModelEntity* const one = find(doomed.back());
+            doomed.pop_back();
+            if (one == nullptr) continue;
+            leave(*one, doomed);
+            ++destroyed;
+        }
+        return destroyed;
+    }
+
+    // --- relations
+    // The sources of a target, in their order.
+    [[nodiscard]] std::vector<Entity> sources_of(unsigned relation, const ModelEntity& target) {
+        std::vector<std::pair<std::uint64_t, Entity>> found;
+        if (target.sources[relation] != 0) {
+            each([&](const ModelEntity& source) {
+                const ModelEntity::Link& own = source.links[relation];
+                if (own.target == target.id) found.emplace_back(own.order, source.id);
+            });
+        }
+        std::ranges::sort(found, {}, [](const auto& pair) { return pair.first; });
+        std::vector<Entity> sorted;
+        for (const auto& [order, entity] : found)
+            sorted.push_back(entity);
+        return sorted;
+    }
+    [[nodiscard]] bool leads_to(unsigned relation, Entity from, Entity to) {
+        for (Entity at = from; !at.is_null(); at = find(at)->links[relation].target)
+            if (at == to) return true;
+        return false;
+    }
+    void link(unsigned relation, ModelEntity& source, ModelEntity& target) {
+        if (source.links[relation].target == target.id) return;
+        unlink(relation, source);
+        source.links[relation] = {target.id, next_order++};
+        ++target.sources[relation];
+    }
+    void unlink(unsigned relation, ModelEntity& source) {
+        if (ModelEntity* const target = find(source.links[relation].target)) --target->sources[relation];
+        source.links[relation] = {};
     }
 
 private:
-    struct Kept {
-        WorldModel model;
-        std::vector<std::byte> bytes;
-        std::vector<Entity> names;
-    };
-
-    World& world() { return rig_.world(); }
-    Entity any() {
-        return names_.empty() ? Entity() : names_[random_.below(static_cast<std::uint32_t>(names_.size()))];
-    }
-    ModelEntity* find(Entity entity) {
-        const auto found = model_.entities.find(entity.bits());
-        return found == model_.entities.end() ? nullptr : &found->second;
-    }
-    float number() { return static_cast<float>(random_.below(1'000)); }
-
-    void step() {
-        const std::uint32_t choice = random_.below(1'000);
-        if (choice < 220) return spawn();
-        if (choice < 390) return destroy();
-        if (choice < 600) return add();
-        if (choice < 740) return remove();
-        if (choice < 900) return edit();
-        if (choice < 960) return toggle();
-        if (choice < 985) return sweep();
-        if (choice < 997) return commit();
-        go_back();
-    }
-
-    template <class... Ts>
-    void spawn_these(const Ts&... values) {
-        const auto made = world().spawn(values...);
-        if (!made) {
-            ASSERT_EQ(made.status(), Status::capacity_exhausted);
-            return;
-        }
-        ModelEntity entity;
-        [[maybe_unused]] const auto set = [&]<class T>(const T& value) {
-            if constexpr (std::is_same_v<T, Frozen>)
-                entity.is_frozen = true;
-            else
-                entity.part<T>().value = value;
-        };
-        (set(values), ...);
-        entity.touch_all(model_.tick);
-        ASSERT_TRUE(model_.entities.emplace(made->bits(), entity).second) << "a name was given twice";
-        names_.push_back(*made);
-    }
-
-    void spawn() {
-        if (names_.size() > 3'000) return destroy();
-        switch (random_.below(6)) {
-            case 0:
-                return spawn_these(Position{number(), 1});
-            case 1:
-                return spawn_these(Position{number(), 2}, Velocity{1, 2, number()});
-            case 2:
-                return spawn_these(Health{7}, Genome{{random_.next()}}, Frozen{});
-            case 3:
-                return spawn_these(Alert{random_.below(9)}, Position{number(), 0});
-            case 4:
-                return spawn_these(Frozen{});
-            default:
-                return spawn_these();
-        }
-    }
-
-    void destroy() {
-        const Entity entity = any();
-        const bool is_there = find(entity) != nullptr;
-        ASSERT_EQ(world().destroy(entity), is_there ? Status::ok : Status::stale_handle);
-        model_.entities.erase(entity.bits());
-        // Stale names stay for a while.
-        if (!names_.empty() && random_.below(2) == 0) {
-            names_[random_.below(static_cast<std::uint32_t>(names_.size()))] = names_.back();
-            names_.pop_back();
-        }
-    }
-
-    template <class T>
-    void add_one(const T& value) {
-        const Entity entity = any();
-        ModelEntity* const model = find(entity);
-        const auto added = world().add(entity, value);
-        if (model == nullptr) {
-            ASSERT_EQ(added.status(), Status::stale_handle);
-            return;
-        }
-        ASSERT_TRUE(added) << status_name(added.status());
-        if constexpr (std::is_same_v<T, Frozen>) {
-            if (!model->is_frozen) model->touch_all(model_.tick);
-            model->is_frozen = true;
-        } else {
-            if (!model->template part<T>().value) model->touch_all(model_.tick);
-            model->template part<T>() = {value, model_.tick};
-        }
-    }
-    void add() {
-        switch (random_.below(6)) {
-            case 0:
-                return add_one(Position{number(), 3});
-            case 1:
-                return add_one(Velocity{number(), 3, 4});
-            case 2:
-                return add_one(Health{static_cast<std::int32_t>(random_.below(50))});
-            case 3:
-                return add_one(Genome{{random_.next(), 2}});
-            case 4:
-                return add_one(Alert{random_.below(50)});
-            default:
-                return add_one(Frozen{});
-        }
-    }
-
-    template <class T>
-    void remove_one() {
-        const Entity entity = any();
-        ModelEntity* const model = find(entity);
-        const Status status = world().remove<T>(entity).status();
-        if (model == nullptr) {
-            ASSERT_EQ(status, Status::stale_handle);
-            return;
-        }
-        bool was_there = false;
-        if constexpr (std::is_same_v<T, Frozen>) {
-            was_there = std::exchange(model->is_frozen, false);
-        } else {
-            was_there = model->template part<T>().value.has_value();
-            model->template part<T>().value.reset();
-        }
-        if (std::is_same_v<T, Alert>) model->is_alert_off = false;
-        ASSERT_EQ(status, was_there ? Status::ok : Status::not_found);
-        if (was_there) model->touch_all(model_.tick);
-    }
-    void remove() {
-        switch (random_.below(6)) {
-            case 0:
-                return remove_one<Position>();
-            case 1:
-                return remove_one<Velocity>();
-            case 2:
-                return remove_one<Health>();
-            case 3:
-                return remove_one<Genome>();
-            case 4:
-                return remove_one<Alert>();
-            default:
-                return remove_one<Frozen>();
-        }
-    }
-
-    void edit() {
-        const Entity entity = any();
-        ModelEntity* const model = find(entity);
-        Position* const position = world().edit<Position>(entity);
-        ASSERT_EQ(position != nullptr, model != nullptr && model->position.value.has_value());
-        if (position == nullptr) return;
-        position->x += 1;
-        model->position.value->x += 1;
-        model->position.changed = model_.tick;
-    }
-
-    void toggle() {
-        const Entity entity = any();
-        ModelEntity* const model = find(entity);
-        const bool is_off = random_.below(2) == 0;
-        const auto done = is_off ? world().disable<Alert>(entity) : world().enable<Alert>(entity);
-        if (model == nullptr) {
-            ASSERT_EQ(done.status(), Status::stale_handle);
-        } else if (!model->alert.value) {
-            ASSERT_EQ(done.status(), Status::not_found);
-        } else {
-            ASSERT_TRUE(done);
-            model->is_alert_off = is_off;
-        }
-    }
-
-    // Whole queries that write.
-    void sweep() {
-        const std::uint64_t tick = model_.tick;
-        if (random_.below(2) == 0) {
-            Query<Velocity&, Without<Frozen>>(world()).each([](Velocity& velocity) { velocity.x += 2; });
-            for (auto& [name, entity] : model_.entities) {
-                if (!entity.velocity.value || entity.is_frozen) continue;
-                entity.velocity.value->x += 2;
-                entity.velocity.changed = tick;
+    // Sources that follow are added to the doomed, others lose their links.
+    void leave(ModelEntity& one, std::vector<Entity>& doomed) {
+        each_type<ModelRelations>([&]<class R>() {
+            constexpr unsigned kRelation = kRelationOf<R>;
+            unlink(kRelation, one);
+            for (const Entity source : sources_of(kRelation, one)) {
+                find(source)->links[kRelation] = {};
+                if (kRelationOptions<R>.sources == OnTargetGone::follow) doomed.push_back(source);
             }
-            return;
-        }
-        Query<Mut<Health>, const Alert&>(world()).each([](Mut<Health> health, const Alert& alert) {
-            if (alert.level % 2 == 0) health.edit().points -= 1;
         });
-        for (auto& [name, entity] : model_.entities) {
-            if (!entity.health.value || !entity.alert.value || entity.is_alert_off) continue;
-            if (entity.alert.value->level % 2 != 0) continue;
-            entity.health.value->points -= 1;
-            entity.health.changed = tick;
-        }
+        if (one.name != 0) names[one.name] = {};
+        const std::uint32_t generation = one.generation;
+        one = {};
+        one.generation = generation;
+        --live;
     }
-
-    template <class T>
-    void compare(Entity entity, ModelEntity& model) {
-        const T* const value = world().get<T>(entity);
-        const auto& expected = model.part<T>().value;
-        ASSERT_EQ(value != nullptr, expected.has_value());
-        if (value == nullptr) return;
-        ASSERT_EQ(std::memcmp(value, &*expected, sizeof(T)), 0);
-    }
-    template <class T>
-    void compare_changes() {
-        std::map<std::uint64_t, int> seen;
-        Query<Entity, ChangedNow<T>>(world()).each([&](Entity entity) { seen[entity.bits()] |= 1; });
-        Query<Entity, Changed<T>>(world()).each([&](Entity entity) { seen[entity.bits()] |= 2; });
-        for (auto& [name, entity] : model_.entities) {
-            const auto& part = entity.template part<T>();
-            if (!part.value || (std::is_same_v<T, Alert> && entity.is_alert_off)) continue;
-            // More rows may be visited than were changed, but never fewer.
-            const std::uint64_t age = model_.tick - part.changed;
-            ASSERT_TRUE(age > 0 || (seen[name] & 1) != 0) << Entity::from_bits(name).index();
-            ASSERT_TRUE(age > 1 || (seen[name] & 2) != 0) << Entity::from_bits(name).index();
-        }
-    }
-
-    void compare_all() {
-        ASSERT_EQ(world().stats().entities, model_.entities.size());
-        for (auto& [name, entity] : model_.entities) {
-            const Entity handle = Entity::from_bits(name);
-            ASSERT_TRUE(world().is_alive(handle));
-            ASSERT_EQ(world().has<Frozen>(handle), entity.is_frozen);
-            compare<Position>(handle, entity);
-            compare<Velocity>(handle, entity);
-            compare<Health>(handle, entity);
-            compare<Genome>(handle, entity);
-            compare<Alert>(handle, entity);
-            ASSERT_EQ(world().is_enabled<Alert>(handle), entity.alert.value && !entity.is_alert_off);
-        }
-        compare_changes<Position>();
-        compare_changes<Velocity>();
-        compare_changes<Health>();
-        compare_changes<Alert>();
-    }
-
-    void commit() {
-        compare_all();
-        if (testing::Test::HasFailure()) return;
-        const Tick tick = rig_.commit();
-        ++model_.tick;
-        kept_[tick] = {model_, rig_.bytes(), names_};
-        kept_.erase(kept_.begin(), kept_.lower_bound(rig_.ring().oldest()));
-        compare_all();
-    }
-
-    void go_back() {
-        const Tick newest = rig_.ring().newest();
-        const Tick tick =
-            newest - random_.below(static_cast<std::uint32_t>(newest - kept_.begin()->first + 1));
-        if (random_.below(2) == 0 && tick != newest) {
-            const auto future = rig_.ring().branch(tick);
-            ASSERT_TRUE(future) << status_name(future.status());
-            ASSERT_TRUE(rig_.ring().drop(*future));
-        } else {
-            ASSERT_TRUE(rig_.ring().rollback(tick));
-        }
-        ASSERT_TRUE(rig_.bytes() == kept_.at(tick).bytes) << "tick " << tick;
-        kept_.erase(kept_.upper_bound(tick), kept_.end());
-        model_ = kept_.at(tick).model;
-        names_ = kept_.at(tick).names;
-        compare_all();
-        ASSERT_EQ(world().check(), Status::ok);
-    }
-
-    EcsRig& rig_;
-    Random random_;
-    WorldModel model_;
-    std::vector<Entity> names_;
-    std::map<Tick, Kept> kept_;
 };
 
 }  // namespace ouro::testing_support

@@ -1,0 +1,133 @@
+#pragma once
+
+#include "world_model_run.hpp"
+
+#include <ouro/ecs/past_world.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ouro::testing_support {
+
+// Compares a world of the past with the model's copy of that time. Sparse components cannot be asked for.
+class PastComparison {
+public:
+    explicit PastComparison(ModelRun& run) : run_(run) {}
+
+    void compare(const PastWorld& past, WorldModel& then) {
+        run_.expect(past.entity_count() == then.live, "how many entities there were");
+        for (int i = 0; i < 8 && !then.handles.empty(); ++i)
+            compare_entity(past, then,
+                           then.handles[run_.below(static_cast<std::uint32_t>(then.handles.size()))]);
+        // What came later was not there.
+        compare_entity(past, then, run_.pick());
+        switch (run_.below(4)) {
+            case 0:
+                return compare_columns(past, then);
+            case 1:
+                return compare_chunks(past, then);
+            case 2:
+                return compare_optional(past, then);
+            default:
+                return run_.one_in(2) ? compare_changes<Spot>(past, then)
+                                      : compare_changes<Alarm>(past, then);
+        }
+    }
+
+private:
+    void compare_entity(const PastWorld& past, WorldModel& then, Entity entity) {
+        const ModelEntity* const own = then.find(entity);
+        if (!run_.expect(past.is_alive(entity) == (own != nullptr), "is_alive of the past", entity)) return;
+        each_type<ModelKinds>([&]<class T>() {
+            if constexpr (!kIsSparse<T>)
+                run_.expect(past.has<T>(entity) == (own != nullptr && own->has<T>()), "has of the past",
+                            entity);
+            if constexpr (kComponentKind<T> == ComponentKind::column) {
+                const auto value = past.get<T>(entity);
+                if (own == nullptr || !own->has<T>())
+                    run_.expect(value.status() == (own == nullptr ? Status::stale_handle : Status::not_found),
+                                "get of nothing in the past", entity);
+                else
+                    run_.expect(value && is_value_of(*value, own->value<T>()), "get of the past", entity);
+            }
+        });
+    }
+
+    void begin(WorldModel& then) {
+        ++round_;
+        visited_ = 0;
+        seen_.resize(std::max(seen_.size(), then.slots.size()));
+    }
+    const ModelEntity* visit(WorldModel& then, Entity entity) {
+        const ModelEntity* const own = then.find(entity);
+        if (!run_.expect(own != nullptr, "a query of the past visits what was not there", entity))
+            return nullptr;
+        std::uint32_t& seen = seen_[static_cast<std::size_t>(entity.index())];
+        run_.expect(seen != round_, "a query of the past visits an entity twice", entity);
+        seen = round_;
+        ++visited_;
+        return own;
+    }
+    template <class T>
+    void expect_value(const ModelEntity& own, const T& value) {
+        run_.expect(is_value_of(value, own.value<T>()), "a value in a query of the past", own.id);
+    }
+    void end(WorldModel& then, std::uint32_t all, std::uint32_t none, std::uint32_t counted) {
+        const auto shows = [&](const ModelEntity& own) { return own.shows(all, none | kBitOf<Prefab>); };
+        const std::uint32_t expected = then.count(shows);
+        run_.expect(visited_ == expected && counted == expected, "what a query of the past visits");
+    }
+
+    void compare_columns(const PastWorld& past, WorldModel& then) {
+        begin(then);
+        const auto query = past.query<Entity, const Force&, const Spot&, Without<Loud>>();
+        query.each([&](Entity entity, const Force& force, const Spot& spot) {
+            const ModelEntity* const own = visit(then, entity);
+            if (own == nullptr) return;
+            expect_value(*own, force);
+            expect_value(*own, spot);
+        });
+        end(then, kBitOf<Force> | kBitOf<Spot>, kBitOf<Loud>, query.count());
+    }
+    void compare_chunks(const PastWorld& past, WorldModel& then) {
+        begin(then);
+        const auto query = past.query<const Alarm&, Entity, With<Mite>>();
+        query.chunks([&](std::span<const Alarm> alarms, std::span<const Entity> entities) {
+            for (std::size_t i = 0; i < entities.size(); ++i)
+                if (const ModelEntity* const own = visit(then, entities[i])) expect_value(*own, alarms[i]);
+        });
+        end(then, kBitOf<Alarm> | kBitOf<Mite>, 0, query.count());
+    }
+    void compare_optional(const PastWorld& past, WorldModel& then) {
+        begin(then);
+        const auto query = past.query<const Gene&, Optional<const Ward&>, Entity>();
+        query.each([&](const Gene& gene, const Ward* ward, Entity entity) {
+            const ModelEntity* const own = visit(then, entity);
+            if (own == nullptr) return;
+            expect_value(*own, gene);
+            run_.expect((ward != nullptr) == own->has<Ward>(), "an optional column of the past", entity);
+            if (ward != nullptr) expect_value(*own, *ward);
+        });
+        end(then, kBitOf<Gene>, 0, query.count());
+    }
+    template <class T>
+    void compare_changes(const PastWorld& past, WorldModel& then) {
+        begin(then);
+        past.query<Entity, Changed<T>>().each([&](Entity entity) { visit(then, entity); });
+        then.each([&](const ModelEntity& own) {
+            // The model's tick is the one that came after.
+            if (!own.shows(kBitOf<T>, kBitOf<Prefab>) || then.tick - 1 - own.changed[kKindOf<T>] > 1) return;
+            run_.expect(seen_[static_cast<std::size_t>(own.id.index())] == round_,
+                        "a change of the past was missed", own.id);
+        });
+    }
+
+    ModelRun& run_;
+    std::vector<std::uint32_t> seen_;
+    std::uint32_t round_ = 0;
+    std::uint32_t visited_ = 0;
+};
+
+}  // namespace ouro::testing_support
