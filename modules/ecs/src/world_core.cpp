@@ -122,6 +122,8 @@ Status WorldCore::attach(const WorldOptions& options, MemoryBlock outside) noexc
 void WorldCore::end_tick() noexcept {
     declare_header();
     ++header_->tick;
+    if (header_->tick % kAgingTicks == 0) [[unlikely]]
+        age_marks();
 }
 
 void WorldCore::take_back_tick() noexcept {

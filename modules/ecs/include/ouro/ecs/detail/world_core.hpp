@@ -57,6 +57,11 @@ public:
     Status attach(const WorldOptions& options, MemoryBlock outside) noexcept;
 
     // The tick ends: what is marked from now on is of the next one. Taken back when it could not end.
+    //
+    // Ticks of changes are compared with this one by 32 bits. Every kAgingTicks all that are older are
+    // brought to that age, so that none becomes so old that it looks new; in between they are at most twice
+    // as old.
+    static constexpr std::uint32_t kAgingTicks = std::uint32_t{1} << 30;
     void end_tick() noexcept;
     void take_back_tick() noexcept;
 
@@ -262,6 +267,9 @@ private:
     [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
                                       std::uint32_t count) noexcept;
     void note_added(ArchetypeRecord& archetype) noexcept;
+    void age_marks() noexcept;
+    void age_marks(ArchetypeRecord& archetype) noexcept;
+    void age(std::uint32_t& tick) noexcept;
     [[nodiscard]] Status add_block(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,
                                       std::uint32_t rows) noexcept;
