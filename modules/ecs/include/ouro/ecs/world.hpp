@@ -56,8 +56,9 @@ public:
         return *this;
     }
 
-    // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there),
-    // bad_argument (no or a too long name) and capacity_exhausted.
+    // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there: of
+    // another size, with other fields, or kept in another way; types that differ in nothing else are one
+    // component), bad_argument (no or a too long name) and capacity_exhausted.
     template <class T>
     Expected<ComponentId> component() noexcept {
         return core_->component<T>();

@@ -82,9 +82,16 @@ public:
     // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
+        return id_of_type(type_number<T>());
+    }
+    [[nodiscard]] ComponentId id_of_type(std::uint32_t type) const noexcept {
+        refresh_ids();
+        return component_of_type_[type];
+    }
+    // Finds the ids of types again where another registry is there than at the last look.
+    void refresh_ids() const noexcept {
         if (known_registry_ != header_->registry_hash) [[unlikely]]
             find_ids_again();
-        return component_of_type_[type_number<T>()];
     }
     // A component of which there is one for the world, with a value of zero. Fails as add_component does.
     [[nodiscard]] Expected<ComponentId> add_resource(std::uint32_t type,
@@ -198,6 +205,14 @@ public:
 
     // --- events; see observers.hpp
     [[nodiscard]] EventLog& events() noexcept { return events_; }
+    // By the ids of now.
+    [[nodiscard]] const ComponentMask& watched(EventKind kind) const noexcept {
+        refresh_ids();
+        return events_.watched(kind);
+    }
+    [[nodiscard]] bool is_watching(EventKind kind, ComponentId id) const noexcept {
+        return events_.is_watching() && watched(kind).has(id);
+    }
     // Of this tick, once.
     void record_changes() noexcept;
 
@@ -246,6 +261,9 @@ private:
     [[nodiscard]] Expected<ComponentId> add_component_of_type(
         std::uint32_t type, const ComponentDescription& description) noexcept;
     void find_ids_again() const noexcept;
+    [[nodiscard]] ComponentId find_type(const KnownType& type) const noexcept;
+    // What was found by the ids of types, whose names may be other types' now.
+    void forget_types() noexcept;
     [[nodiscard]] std::uint64_t hash_of_registry() const noexcept;
     void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
@@ -340,10 +358,11 @@ private:
     std::span<std::uint32_t> planned_;
     // How many wait to be destroyed.
     int doomed_ = 0;
-    EventLog events_;
+    // Follows the registry, as the ids of types do.
+    mutable EventLog events_;
     std::uint64_t changes_epoch_ = 0;
-    // Of the types that were registered ever; their ids, as long as the registry has this hash.
-    std::span<std::string_view> name_of_type_;
+    // The types that were registered ever; their ids, as long as the registry has this hash.
+    std::span<KnownType> types_;
     std::span<ComponentId> component_of_type_;
     mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
