@@ -131,21 +131,31 @@ const SpawnPlan* WorldCore::make_plan(SpawnPlan& plan, std::span<const Component
 
 std::span<const QueryMatch> WorldCore::matches_of(QueryCache& cache) noexcept {
     const std::uint32_t count = header_->archetype_count;
-    const bool holds = cache.known <= count &&
-                       (cache.known == 0 || archetypes_[cache.known - 1].chain_hash == cache.known_hash);
-    if (!holds) cache.known = cache.match_count = 0;
-    if (cache.known == count) [[likely]]
+    if (count == 0) return {};
+    // The hash of the last one is that of all before it, too.
+    if (cache.knows(archetypes_[count - 1].chain_hash)) [[likely]]
         return {cache.matches, cache.match_count};
-    for (; cache.known < count; ++cache.known) {
-        const ArchetypeRecord& archetype = archetypes_[cache.known];
+    return find_matches(cache);
+}
+
+std::span<const QueryMatch> WorldCore::find_matches(QueryCache& cache) noexcept {
+    const FindingScope alone(is_finding_);
+    const std::uint32_t count = header_->archetype_count;
+    const std::uint64_t hash = archetypes_[count - 1].chain_hash;
+    if (cache.knows(hash)) return {cache.matches, cache.match_count};
+    const bool holds = cache.known != 0 && cache.known <= count &&
+                       archetypes_[cache.known - 1].chain_hash == cache.known_hash;
+    std::uint32_t matches = holds ? cache.match_count : 0;
+    for (std::uint32_t number = holds ? cache.known : 0; number < count; ++number) {
+        const ArchetypeRecord& archetype = archetypes_[number];
         if (!archetype.mask.has_all(cache.shape.required) || archetype.mask.has_any(cache.shape.excluded))
             continue;
-        QueryMatch& match = cache.matches[cache.match_count++];
-        match.archetype = cache.known;
+        QueryMatch& match = cache.matches[matches++];
+        match.archetype = number;
         for (std::uint32_t term = 0; term < cache.shape.term_count; ++term)
             match.columns[term] = static_cast<std::uint8_t>(column_of(archetype, cache.shape.terms[term]));
     }
-    cache.known_hash = archetypes_[count - 1].chain_hash;
+    cache.end_matches(matches, count, hash);
     return {cache.matches, cache.match_count};
 }
 

@@ -150,6 +150,7 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
         return is_same ? Expected<ComponentId>(known) : Status::wrong_layout;
     }
     if (header_->component_count == kMaxComponents) return Status::capacity_exhausted;
+    expect_registration(description.name);
     ComponentRecord record{};
     if (description.name.empty() || record.name.assign(description.name) != Status::ok)
         return Status::bad_argument;

@@ -25,9 +25,8 @@ void WorldLoader::forget_caches() noexcept {
     std::ranges::fill(core_.transitions_, WorldCore::Transition{});
     std::ranges::fill(core_.by_mask_, 0U);
     for (QueryCache& query : core_.queries_) {
-        query.registry_hash = 0;
+        query.registry_hash = query.known_hash = 0;
         query.known = query.match_count = 0;
-        query.known_hash = 0;
     }
     core_.known_archetypes_ = 0;
     core_.known_hash_ = 0;

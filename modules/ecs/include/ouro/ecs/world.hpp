@@ -115,7 +115,7 @@ public:
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
-        detail::expect_access<T>(false);
+        detail::expect_access<T>(*core_, entity, false);
         const ComponentId id = core_->id_of<T>();
         if (!core_->is_alive(entity)) return nullptr;
         if constexpr (kIsSparse<T>) {
@@ -130,7 +130,7 @@ public:
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
         static_assert(kIsPlain<T>, "names and relations are written by their own functions");
-        detail::expect_access<T>(true);
+        detail::expect_access<T>(*core_, entity, true);
         if (!core_->is_alive(entity)) return nullptr;
         const ComponentId id = core_->id_of<T>();
         if constexpr (kIsSparse<T>) {

@@ -5,6 +5,7 @@
 #include <ouro/ecs/detail/component_description.hpp>
 #include <ouro/ecs/detail/declared_places.hpp>
 #include <ouro/ecs/detail/event_log.hpp>
+#include <ouro/ecs/detail/finding_scope.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
@@ -106,8 +107,10 @@ public:
     [[nodiscard]] const SpawnPlan* make_plan(SpawnPlan& plan, std::span<const ComponentId> ids,
                                              Status& status) noexcept;
     [[nodiscard]] SpawnPlan& plan_of(std::uint32_t spawn_number) noexcept { return plans_[spawn_number]; }
-    // The archetypes that a query asks for, as far as they exist.
+    // The archetypes that a query asks for, as far as they exist. From any thread while nobody makes
+    // archetypes.
     [[nodiscard]] std::span<const QueryMatch> matches_of(QueryCache& cache) noexcept;
+    [[nodiscard]] std::atomic<bool>& finding() noexcept { return is_finding_; }
     [[nodiscard]] QueryCache& cache_of(std::uint32_t query_number) noexcept { return queries_[query_number]; }
 
     // --- rows
@@ -343,6 +346,7 @@ private:
     Status add_sparse_table(ComponentRecord& record, ComponentId id, SparseRole role) noexcept;
 
     [[nodiscard]] Expected<std::uint32_t> make_archetype(const ComponentMask& mask) noexcept;
+    [[nodiscard]] std::span<const QueryMatch> find_matches(QueryCache& cache) noexcept;
     // The numbers of the archetypes are known by their masks, whatever happened since the last look.
     void catch_up() noexcept;
     void note_archetype(std::uint32_t number) noexcept;
@@ -373,6 +377,7 @@ private:
     std::uint32_t known_archetypes_ = 0;
     std::uint64_t known_hash_ = 0;
     std::atomic<int> iterations_ = 0;
+    std::atomic<bool> is_finding_ = false;
 };
 
 }  // namespace detail
