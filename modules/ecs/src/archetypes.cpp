@@ -1,3 +1,5 @@
+#include "column_pages.hpp"
+
 #include <ouro/base/hash.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 
@@ -5,7 +7,7 @@ namespace ouro::detail {
 namespace {
 
 constexpr std::uint32_t kArenaBytes = 16 * kStatePageBytes;
-constexpr std::size_t kLine = 64;
+constexpr std::size_t kLine = kColumnLine;
 
 std::uint64_t hash_of(const ComponentMask& mask) noexcept {
     std::uint64_t hash = 1;
@@ -158,31 +160,6 @@ std::span<const QueryMatch> WorldCore::find_matches(QueryCache& cache) noexcept 
     cache.end_matches(matches, count, hash);
     return {cache.matches, cache.match_count};
 }
-
-namespace {
-
-// Columns of a page and more have pages of their own; their beginnings are staggered, so that loops over
-// several of them do not meet in the same lines of a cache.
-struct OwnPages {
-    std::size_t stagger;
-    std::size_t bytes;
-};
-
-// Sizes are counted in 64 bits everywhere: what does not fit is refused with the same numbers.
-constexpr std::uint64_t whole(std::uint64_t bytes, std::uint64_t unit) noexcept {
-    return (bytes + unit - 1) / unit * unit;
-}
-
-bool has_own_pages(std::uint64_t bytes) noexcept {
-    return whole(bytes, kLine) >= kStatePageBytes;
-}
-
-OwnPages own_pages(std::uint64_t bytes, unsigned column) noexcept {
-    const std::size_t stagger = bytes >= 4 * kStatePageBytes ? column % 16 * 4 * kLine : 0;
-    return {stagger, static_cast<std::size_t>(whole(bytes + stagger, kStatePageBytes))};
-}
-
-}  // namespace
 
 Expected<std::uint32_t> WorldCore::take_column(Heat heat, std::uint64_t bytes, unsigned column) noexcept {
     if (has_own_pages(bytes)) {

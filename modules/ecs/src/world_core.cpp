@@ -45,10 +45,12 @@ std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
     const std::size_t tables = kMaxTypeNumbers * (sizeof(ComponentId) + sizeof(KnownType)) +
                                kMaxSpawnNumbers * sizeof(SpawnPlan) + kMaxQueryNumbers * sizeof(QueryCache) +
                                kTransitions * sizeof(Transition);
-    const std::size_t each =
-        sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+    const std::size_t each = sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t);
+    // Each array begins on a line.
+    const std::size_t matches = (options.max_archetypes * sizeof(QueryMatch) + 63) / 64 * 64;
     const std::size_t events = EventLog::kMaxObservers * sizeof(Observer) + options.event_bytes;
-    return tables + options.max_archetypes * each + kMaxComponents * sizeof(SparseReady) + events + 4096;
+    return tables + options.max_archetypes * each + kMaxQueryNumbers * matches +
+           kMaxComponents * sizeof(SparseReady) + events + 4096;
 }
 
 void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept {

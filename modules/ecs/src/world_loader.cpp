@@ -61,6 +61,8 @@ Status WorldLoader::convert(SchemaPlan& plan) noexcept {
         const ComponentRecord& now = plan.today().components()[fate.today];
         const bool gets_switches = now.toggles != 0 && core_.component(id).toggles == 0;
         core_.heap_.edit(core_.components_[id]).heat = now.heat;
+        if (now.kind == ComponentKind::sparse)
+            core_.heap_.edit(core_.sparse_table(id)).role = plan.today().role(fate.today);
         Status status = Status::ok;
         if (fate.is_converted) status = convert_component(id, now, plan.copies(id));
         if (fate.is_converted && status == Status::ok)

@@ -43,9 +43,10 @@ public:
     // segment is process-bound or not declared), capacity_exhausted (the segment is too small for the
     // tables), and as os::reserve does.
     [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
-    // The world in a segment of an image that was loaded, after verifying it. Fails with not_found,
-    // wrong_format, corrupt_data, and as os::reserve does. Its components must be registered again: by name,
-    // and wrong_layout when they have changed.
+    // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is
+    // corrupt_data, whatever is wrong with it, and nothing has changed. Fails with not_found (no such
+    // segment, or no world in it), bad_argument (as create), wrong_format, corrupt_data, and as os::reserve
+    // does. Its components must be registered again: by name, and wrong_layout when they have changed.
     [[nodiscard]] static Expected<World> attach(StateRing& ring, std::string_view segment = "world") noexcept;
 
     World(World&& other) noexcept

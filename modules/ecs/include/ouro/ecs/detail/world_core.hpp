@@ -259,6 +259,7 @@ private:
     [[nodiscard]] bool has_sound_sparse() const noexcept;
     [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;
     [[nodiscard]] bool has_sound_names(const SparseTable& table) const noexcept;
+    [[nodiscard]] bool has_links(const SparseTable& table) const noexcept;
     [[nodiscard]] bool has_sound_links(const SparseTable& table) const noexcept;
 
     [[nodiscard]] Expected<ComponentId> add_component_of_type(
