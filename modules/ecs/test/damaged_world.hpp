@@ -7,7 +7,6 @@
 #include <ouro/ecs/prefabs.hpp>
 #include <ouro/ecs/relations.hpp>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -250,13 +249,9 @@ private:
     std::vector<Damage> all_;
 };
 
-// Printed with each failure; OURO_TEST_SEED repeats a run.
-inline std::uint64_t test_seed() {
-    const char* const given = std::getenv("OURO_TEST_SEED");
-    return given == nullptr ? 0x5eed'0006 : std::strtoull(given, nullptr, 0);
-}
-inline std::uint32_t damage_rounds(std::uint32_t usual) {
-    return std::getenv("OURO_TEST_LONG") == nullptr ? usual : usual * 50;
-}
+// Printed with each failure; OURO_TEST_SEED gives another one, and OURO_TEST_LONG many more rounds.
+inline constexpr std::uint64_t kDamageSeed = 0x5eed'0006;
+std::uint64_t damage_seed();
+std::uint32_t damage_rounds(std::uint32_t usual);
 
 }  // namespace ouro::testing_support

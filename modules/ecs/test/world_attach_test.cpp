@@ -84,7 +84,7 @@ TEST_F(WorldAttachTest, DamageIsAStatus) {
 
 // Bytes of the structure, damaged at random: refused, or good enough to live with.
 TEST_F(WorldAttachTest, SurvivesAnyDamage) {
-    const std::uint64_t seed = test_seed();
+    const std::uint64_t seed = damage_seed();
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     std::uint32_t refused = 0;

@@ -107,7 +107,7 @@ TEST_F(WorldDamageTest, DamageIsAStatusAndChangesNothing) {
 }
 
 TEST_F(WorldDamageTest, AnyDamageIsRefusedOrHarmless) {
-    const std::uint64_t seed = test_seed();
+    const std::uint64_t seed = damage_seed();
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const std::array changes = {removed_component("Stunned"), removed_component("Velocity")};

@@ -41,7 +41,8 @@ template <bool kOfSparse, class... Terms>
     const auto take = [&]<class Term>() {
         using Component = typename TermTraits<Term>::Component;
         constexpr TermRole kRole = TermTraits<Term>::kRole;
-        if constexpr (kIsSparseTerm<Term> == kOfSparse) {
+        // Each row has its name, and nobody writes it.
+        if constexpr (kIsSparseTerm<Term> == kOfSparse && !std::is_same_v<Component, Entity>) {
             if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
                 access.writes.add<Component>();
             else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)

@@ -113,10 +113,10 @@ inline void expect_no_loop() {
     if (t_loop_depth != 0) marked_in_a_loop();
 #endif
 }
-// Of the recorder of so many loops, one in the other.
+// Of the recorder of so many loops, one in the other: not that of an outer one.
 inline void expect_own_recorder([[maybe_unused]] unsigned depth) {
 #if OURO_ASSERT_LEVEL >= 1
-    if (t_loop_depth != depth) recorded_in_a_loop();
+    if (t_loop_depth > depth) recorded_in_a_loop();
 #endif
 }
 template <class MakeAccess>
