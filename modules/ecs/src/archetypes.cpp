@@ -1,3 +1,5 @@
+#include "column_pages.hpp"
+
 #include <ouro/base/hash.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 
@@ -5,7 +7,7 @@ namespace ouro::detail {
 namespace {
 
 constexpr std::uint32_t kArenaBytes = 16 * kStatePageBytes;
-constexpr std::size_t kLine = 64;
+constexpr std::size_t kLine = kColumnLine;
 
 std::uint64_t hash_of(const ComponentMask& mask) noexcept {
     std::uint64_t hash = 1;
@@ -131,48 +133,33 @@ const SpawnPlan* WorldCore::make_plan(SpawnPlan& plan, std::span<const Component
 
 std::span<const QueryMatch> WorldCore::matches_of(QueryCache& cache) noexcept {
     const std::uint32_t count = header_->archetype_count;
-    const bool holds = cache.known <= count &&
-                       (cache.known == 0 || archetypes_[cache.known - 1].chain_hash == cache.known_hash);
-    if (!holds) cache.known = cache.match_count = 0;
-    if (cache.known == count) [[likely]]
+    if (count == 0) return {};
+    // The hash of the last one is that of all before it, too.
+    if (cache.knows(archetypes_[count - 1].chain_hash)) [[likely]]
         return {cache.matches, cache.match_count};
-    for (; cache.known < count; ++cache.known) {
-        const ArchetypeRecord& archetype = archetypes_[cache.known];
+    return find_matches(cache);
+}
+
+std::span<const QueryMatch> WorldCore::find_matches(QueryCache& cache) noexcept {
+    const FindingScope alone(is_finding_);
+    const std::uint32_t count = header_->archetype_count;
+    const std::uint64_t hash = archetypes_[count - 1].chain_hash;
+    if (cache.knows(hash)) return {cache.matches, cache.match_count};
+    const bool holds = cache.known != 0 && cache.known <= count &&
+                       archetypes_[cache.known - 1].chain_hash == cache.known_hash;
+    std::uint32_t matches = holds ? cache.match_count : 0;
+    for (std::uint32_t number = holds ? cache.known : 0; number < count; ++number) {
+        const ArchetypeRecord& archetype = archetypes_[number];
         if (!archetype.mask.has_all(cache.shape.required) || archetype.mask.has_any(cache.shape.excluded))
             continue;
-        QueryMatch& match = cache.matches[cache.match_count++];
-        match.archetype = cache.known;
+        QueryMatch& match = cache.matches[matches++];
+        match.archetype = number;
         for (std::uint32_t term = 0; term < cache.shape.term_count; ++term)
             match.columns[term] = static_cast<std::uint8_t>(column_of(archetype, cache.shape.terms[term]));
     }
-    cache.known_hash = archetypes_[count - 1].chain_hash;
+    cache.end_matches(matches, count, hash);
     return {cache.matches, cache.match_count};
 }
-
-namespace {
-
-// Columns of a page and more have pages of their own; their beginnings are staggered, so that loops over
-// several of them do not meet in the same lines of a cache.
-struct OwnPages {
-    std::size_t stagger;
-    std::size_t bytes;
-};
-
-// Sizes are counted in 64 bits everywhere: what does not fit is refused with the same numbers.
-constexpr std::uint64_t whole(std::uint64_t bytes, std::uint64_t unit) noexcept {
-    return (bytes + unit - 1) / unit * unit;
-}
-
-bool has_own_pages(std::uint64_t bytes) noexcept {
-    return whole(bytes, kLine) >= kStatePageBytes;
-}
-
-OwnPages own_pages(std::uint64_t bytes, unsigned column) noexcept {
-    const std::size_t stagger = bytes >= 4 * kStatePageBytes ? column % 16 * 4 * kLine : 0;
-    return {stagger, static_cast<std::size_t>(whole(bytes + stagger, kStatePageBytes))};
-}
-
-}  // namespace
 
 Expected<std::uint32_t> WorldCore::take_column(Heat heat, std::uint64_t bytes, unsigned column) noexcept {
     if (has_own_pages(bytes)) {

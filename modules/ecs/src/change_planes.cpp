@@ -5,6 +5,7 @@
 namespace ouro::detail {
 
 void ChangePlanes::roll_over() noexcept {
+    expect_no_loop();
     declare_column();
     const bool is_next = column_.tick == now_ - 1;
     // What becomes the plane of this tick is empty: the older one, and both after a pause.
@@ -34,6 +35,7 @@ void ChangePlanes::release() noexcept {
 void ChangePlanes::prepare() noexcept {
     roll();
     if (column_.now != Changes::none) return;
+    expect_no_loop();
     declare_column();
     // Rather too many rows than one too few.
     column_.now = reserve() == Status::ok ? Changes::some : Changes::all;

@@ -71,8 +71,7 @@ void WorldCore::leave_tables(Entity entity) noexcept {
 void WorldCore::destroy_all(std::uint32_t number) noexcept {
     ArchetypeRecord& archetype = archetypes_[number];
     // From the end, so that slots are taken again in the order of the rows.
-    const bool is_observed =
-        events_.is_watching() && archetype.mask.has_any(events_.watched(EventKind::removed));
+    const bool is_observed = events_.is_watching() && archetype.mask.has_any(watched(EventKind::removed));
     if (is_observed || has_sparse_rows()) {
         while (archetype.row_count != 0) {
             const RowPlace place = place_of_row(archetype.row_count - 1);

@@ -13,6 +13,15 @@ Status EventLog::watch(const Observer& observer) noexcept {
     return Status::ok;
 }
 
+void EventLog::find_ids(std::span<const ComponentId> component_of_type) noexcept {
+    watched_ = {};
+    for (Observer& observer : observers_.first(observer_count_)) {
+        observer.component = component_of_type[observer.type];
+        if (observer.component != kNoComponent)
+            watched_[static_cast<std::size_t>(observer.kind)].add(observer.component);
+    }
+}
+
 void EventLog::record(std::uint64_t epoch, EventKind kind, Entity entity, ComponentId id,
                       std::span<const std::byte> value) noexcept {
     begin_epoch(epoch);
@@ -58,14 +67,14 @@ Status EventLog::deliver(std::uint64_t epoch, World& world) noexcept {
 }
 
 void WorldCore::record_added(Entity entity, const ComponentMask& mask) noexcept {
-    const ComponentMask& watched = events_.watched(EventKind::added);
+    const ComponentMask& watched = this->watched(EventKind::added);
     mask.each([&](ComponentId id) {
         if (watched.has(id)) events_.record(marks_.epoch(), EventKind::added, entity, id);
     });
 }
 
 void WorldCore::record_removed(Entity entity, const ComponentMask& mask) noexcept {
-    const ComponentMask& watched = events_.watched(EventKind::removed);
+    const ComponentMask& watched = this->watched(EventKind::removed);
     if (!mask.has_any(watched)) return;
     mask.each([&](ComponentId id) {
         if (!watched.has(id)) return;
@@ -88,8 +97,7 @@ void SparseSet::record_removed(std::uint32_t slot) noexcept {
 void WorldCore::record_changes() noexcept {
     if (changes_epoch_ == marks_.epoch()) return;
     changes_epoch_ = marks_.epoch();
-    events_.watched(EventKind::changed).each([&](ComponentId id) {
-        if (id >= header_->component_count) return;
+    watched(EventKind::changed).each([&](ComponentId id) {
         if (components_[id].kind == ComponentKind::sparse)
             return record_changes(sparse_table(id).rows, id, 1);
         for (const ArchetypeRecord& archetype : archetypes())

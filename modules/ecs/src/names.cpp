@@ -21,6 +21,7 @@ Status WorldCore::make_name_map() noexcept {
 bool WorldCore::has_sound_names(const SparseTable& table) const noexcept {
     if (header_->names == 0) return table.rows.row_count == 0;
     if (!heap_.can_have(header_->names, sizeof(NameMap))) return false;
+    if (reinterpret_cast<const NameMap*>(at(header_->names))->check(heap_) != Status::ok) return false;
     auto& core = const_cast<WorldCore&>(*this);
     const auto map = core.heap_.bind(*reinterpret_cast<const NameMap*>(at(header_->names)));
     if (map.size() != table.rows.row_count) return false;

@@ -20,14 +20,12 @@ Expected<PastWorld> World::seen_in(Expected<TickView> view) const noexcept {
 }
 
 ComponentId PastWorld::find_component(std::string_view name) const noexcept {
-    for (std::uint32_t id = 0; id < header_.component_count; ++id) {
-        const std::uint64_t offset = header_.components + std::uint64_t{id} * sizeof(ComponentRecord);
-        if (read<ComponentRecord>(offset).name.view() == name) return static_cast<ComponentId>(id);
-    }
+    for (std::uint32_t id = 0; id < header_.component_count; ++id)
+        if (component(static_cast<ComponentId>(id)).name.view() == name) return static_cast<ComponentId>(id);
     return kNoComponent;
 }
 
-Expected<EntitySlot> PastWorld::slot(Entity entity) const noexcept {
+Expected<EntitySlot> PastWorld::find(Entity entity) const noexcept {
     const auto index = static_cast<std::uint32_t>(entity.index());
     if (index >= header_.used_slots) return Status::stale_handle;
     const auto slot = read<EntitySlot>(header_.entities + std::uint64_t{index} * sizeof(EntitySlot));
@@ -35,15 +33,28 @@ Expected<EntitySlot> PastWorld::slot(Entity entity) const noexcept {
     return slot;
 }
 
-Expected<std::uint64_t> PastWorld::cell_offset(Entity entity, ComponentId id,
-                                               std::size_t bytes) const noexcept {
-    const auto place = slot(entity);
-    if (!place) return place.status();
-    const ArchetypeRecord record = archetype(place->archetype);
+std::uint32_t PastWorld::sparse_row(const SparseTable& table, Entity entity) const noexcept {
+    const auto slot = static_cast<std::uint32_t>(entity.index());
+    const std::uint64_t page = table.pages + std::uint64_t{slot / kSparsePageSlots} * sizeof(std::uint32_t);
+    const auto numbers = read<std::uint32_t>(page);
+    if (numbers == 0) return 0;
+    return read<std::uint32_t>(numbers + std::uint64_t{slot % kSparsePageSlots} * sizeof(std::uint32_t));
+}
+
+Expected<PastWorld::Cell> PastWorld::find_cell(EntitySlot slot, ComponentId id) const noexcept {
+    const ArchetypeRecord record = archetype(slot.archetype);
     const unsigned column = column_of(record, id);
     if (column == 0) return Status::not_found;
-    const RowPlace row = place_of_row(place->row);
-    return block_column(record, row.block, column - 1).data + std::uint64_t{row.index} * bytes;
+    const RowPlace place = place_of_row(slot.row);
+    return Cell{block_column(record, place.block, column - 1), place};
+}
+
+Expected<PastWorld::Cell> PastWorld::find_sparse_cell(Entity entity, ComponentId id) const noexcept {
+    const SparseTable table = sparse_table(id);
+    const std::uint32_t row = sparse_row(table, entity);
+    if (row == 0) return Status::not_found;
+    const RowPlace place = place_of_row(row - 1);
+    return Cell{block_column(table.rows, place.block, 1), place};
 }
 
 }  // namespace ouro

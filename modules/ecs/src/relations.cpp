@@ -9,8 +9,10 @@ void RelationLists::pair(WorldCore& core, SparseTable& links, SparseTable& sourc
 }
 
 bool RelationLists::leads_to(Entity from, Entity to) const noexcept {
+    // Not more steps than links: what came from a file may run in a circle.
+    std::uint32_t left = links_.size();
     for (Entity at = from; !at.is_null(); at = target(slot_index(at)))
-        if (at == to) return true;
+        if (at == to || left-- == 0) return true;
     return false;
 }
 

@@ -117,13 +117,31 @@ Status Schedule::prepare_systems(std::uint32_t first, std::uint32_t end) noexcep
     return Status::ok;
 }
 
+namespace {
+
+// What a condition may do is watched as it is of a system.
+bool is_due(const SystemFunction& condition, std::string_view name,
+            const detail::SystemContext& context) noexcept {
+#if OURO_ASSERT_LEVEL >= 1
+    detail::SystemAccess access;
+    condition.declare(access);
+    const detail::RunningSystem running{name, &access};
+    const detail::SystemScope scope(&running);
+#else
+    static_cast<void>(name);
+#endif
+    return condition.call(condition.object, context);
+}
+
+}  // namespace
+
 Status Schedule::ask_conditions(const Stage& stage) noexcept {
     for (std::uint32_t place = stage.first; place < stage.end; ++place) {
         SystemRecord& system = at(place);
         if (system.condition.object == nullptr) continue;
         if (const Status status = system.condition.prepare(*context_.world); status != Status::ok)
             return status;
-        system.is_due = system.condition.call(system.condition.object, context_);
+        system.is_due = is_due(system.condition, system.name.view(), context_);
     }
     return Status::ok;
 }
@@ -149,6 +167,8 @@ void add_up(CommandReport& total, const CommandReport& one) noexcept {
 
 Status Schedule::run_stage(Stage& stage, CommandReport& total) noexcept {
     const std::uint64_t begin = options_.measures ? os::monotonic_ns() : 0;
+    // Before threads look.
+    context_.world->core().refresh_ids();
     if (const Status status = prepare_systems(stage.first, stage.end); status != Status::ok) return status;
     if (const Status status = ask_conditions(stage); status != Status::ok) return status;
     late_failure_ = Status::ok;
@@ -182,7 +202,7 @@ void Schedule::run_system(SystemRecord& system) noexcept {
             context.commands = &queue_->commands(system.place, context.pool->current_participant()).stream();
         system.function.call(system.function.object, context);
     }
-    // There may be new archetypes and rows. All later ones that visit entities wait for this one.
+    // There may be new archetypes and rows. All later ones but those that only record wait for this one.
     if (system.access.is_exclusive || system.access.changes_structure) {
         const Status status = prepare_systems(system.place + 1, stages_[system.stage].end);
         if (status != Status::ok) late_failure_ = status;

@@ -44,7 +44,7 @@ Status SparseSet::add_page(std::uint32_t number) noexcept {
 
 void SparseSet::remove(std::uint32_t slot) noexcept {
     SparseReady& ready = core_->ready_of(*table_);
-    if (core_->events().is_watching(EventKind::removed, table_->component)) [[unlikely]]
+    if (core_->is_watching(EventKind::removed, table_->component)) [[unlikely]]
         record_removed(slot);
     const std::uint32_t row = find(slot) - 1;
     const Entity moved = core_->remove_row(table_->rows, ready.rows, row);

@@ -11,7 +11,10 @@ bool WorldCore::is_sound(const SparseTable& table) const noexcept {
         return false;
     const ComponentRecord& component = components_[table.component];
     if (component.kind != ComponentKind::sparse || sparse_at(component.data) != &table ||
-        table.pages != component.data + front || table.rows.column_count != 2 || !is_sound(table.rows))
+        table.pages != component.data + front ||
+        !heap_.can_have(component.data, front + std::uint64_t{pages} * sizeof(std::uint32_t)) ||
+        table.rows.column_count != 2 || !is_sound(table.rows) ||
+        columns_of(table.rows)[1].component != table.component)
         return false;
     std::uint32_t indexed = 0;
     for (std::uint32_t page = 0; page < pages; ++page) {
@@ -29,8 +32,26 @@ bool WorldCore::is_sound(const SparseTable& table) const noexcept {
         if (!is_alive(entity) || set.find(slot_index(entity)) != row + 1) return false;
     }
     if (indexed != set.size()) return false;
-    if (table.role == SparseRole::name) return has_sound_names(table);
-    return table.role != SparseRole::link || has_sound_links(table);
+    switch (table.role) {
+        case SparseRole::plain:
+            return true;
+        case SparseRole::name:
+            return component.bytes == sizeof(FixedString<31>) && has_sound_names(table);
+        case SparseRole::link:
+            return component.bytes == sizeof(LinkValue) && has_sound_links(table);
+        case SparseRole::sources_stay:
+        case SparseRole::sources_follow:
+            return component.bytes == sizeof(SourcesValue) && has_links(table);
+    }
+    return false;
+}
+
+// Of the side of the targets: their sources are found over the other one.
+bool WorldCore::has_links(const SparseTable& table) const noexcept {
+    if (table.partner == 0) return table.rows.row_count == 0;
+    if (!heap_.can_have(table.partner, sizeof(SparseTable))) return false;
+    const SparseTable& links = *sparse_at(table.partner);
+    return links.role == SparseRole::link && sparse_at(links.partner) == &table;
 }
 
 // The lists of all targets have every link once, in both directions.
@@ -38,7 +59,8 @@ bool WorldCore::has_sound_links(const SparseTable& table) const noexcept {
     if (table.partner == 0) return table.rows.row_count == 0;
     if (!heap_.can_have(table.partner, sizeof(SparseTable))) return false;
     const SparseTable& partner = *sparse_at(table.partner);
-    if (sparse_at(partner.partner) != &table || !is_sound(partner)) return false;
+    if (sparse_at(partner.partner) != &table || partner.role < SparseRole::sources_stay || !is_sound(partner))
+        return false;
     auto& core = const_cast<WorldCore&>(*this);
     const SparseSet links(core, const_cast<SparseTable&>(table));
     const SparseSet sources(core, const_cast<SparseTable&>(partner));

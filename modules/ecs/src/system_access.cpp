@@ -1,5 +1,6 @@
 #include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/detail/system_scope.hpp>
+#include <ouro/ecs/detail/world_core.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,8 +19,25 @@ bool do_conflict(const Access& one, const Access& other) noexcept {
     return share && !are_apart(one, other);
 }
 
-bool has_entities(const SystemAccess& system) noexcept {
-    return system.changes_structure || std::ranges::any_of(system.accesses(), &Access::has_entities);
+// Structural changes move rows and may register types, by whose numbers resources are found, too.
+bool uses_registry(const SystemAccess& system) noexcept {
+    return system.changes_structure || !system.accesses().empty();
+}
+
+// Whether an entity is one of those that the parameter is about.
+bool is_within(const Access& access, const WorldCore& core, Entity entity) noexcept {
+    if (!access.has_entities || !core.is_alive(entity)) return true;
+    const ComponentMask& mask = core.archetypes()[core.slot_of(entity).archetype].mask;
+    const auto has = [&](std::uint32_t type) {
+        const ComponentId id = core.id_of_type(type);
+        return id != kNoComponent && mask.has(id);
+    };
+    return access.required.each(has) && access.excluded.each([&](std::uint32_t type) { return !has(type); });
+}
+
+// Whether a parameter declares it.
+bool declares(const Access& access, const ComponentUse& use) noexcept {
+    return access.writes.has(use.type) || (!use.writes && access.reads.has(use.type));
 }
 
 // A short text for a message.
@@ -51,23 +69,50 @@ private:
 
 bool do_conflict(const SystemAccess& one, const SystemAccess& other) noexcept {
     if (one.is_exclusive || other.is_exclusive) return true;
-    if (one.changes_structure && has_entities(other)) return true;
-    if (other.changes_structure && has_entities(one)) return true;
+    if (one.changes_structure && uses_registry(other)) return true;
+    if (other.changes_structure && uses_registry(one)) return true;
     for (const Access& mine : one.accesses())
         for (const Access& theirs : other.accesses())
             if (do_conflict(mine, theirs)) return true;
     return false;
 }
 
-void require_access(std::uint32_t type, std::string_view name, bool writes, bool is_resource) {
+void require_access(const WorldCore& core, Entity entity, const ComponentUse& use) {
     const RunningSystem& system = *running_system();
-    if (system.access->is_exclusive || (system.access->changes_structure && !is_resource)) return;
-    for (const Access& access : system.access->accesses())
-        if (access.writes.has(type) || (!writes && access.reads.has(type))) return;
+    if (system.access->is_exclusive || system.access->changes_structure) return;
+    bool is_declared = false;
+    for (const Access& access : system.access->accesses()) {
+        if (!declares(access, use)) continue;
+        if (is_within(access, core, entity)) return;
+        is_declared = true;
+    }
     Line line;
-    line.add(system.name).add(writes ? " writes " : " reads ").add(name);
+    line.add(system.name).add(use.writes ? " writes " : " reads ").add(use.name);
+    if (is_declared)
+        assert_failed("access is declared", "a system uses an entity that its filters do not let through",
+                      line.add(" of ").add(entity).view(), __FILE__, __LINE__);
     assert_failed("access is declared", "a system uses what its parameters do not declare", line.view(),
                   __FILE__, __LINE__);
+}
+
+void require_resource(const ComponentUse& use) {
+    const RunningSystem& system = *running_system();
+    if (system.access->is_exclusive) return;
+    for (const Access& access : system.access->accesses())
+        if (declares(access, use)) return;
+    Line line;
+    line.add(system.name).add(use.writes ? " writes " : " reads ").add(use.name);
+    assert_failed("access is declared", "a system uses what its parameters do not declare", line.view(),
+                  __FILE__, __LINE__);
+}
+
+void require_registration(std::string_view name) {
+    const RunningSystem& system = *running_system();
+    if (system.access->is_exclusive || system.access->changes_structure) return;
+    Line line;
+    line.add(system.name).add(" asks for ").add(name);
+    assert_failed("the component is known", "a system asks for a component that the world does not know yet",
+                  line.view(), __FILE__, __LINE__);
 }
 
 void require_query(const Access& wanted) {
@@ -103,6 +148,22 @@ void visited_meanwhile(Entity entity) {
     if (running_system() != nullptr) line.add(" in ").add(running_system()->name);
     assert_failed("no rows are visited", "rows are being visited: record the change as a command instead",
                   line.view(), __FILE__, __LINE__);
+}
+
+void marked_in_a_loop() {
+    Line line;
+    if (running_system() != nullptr) line.add(running_system()->name);
+    assert_failed("no loop is shared out",
+                  "a loop that is shared out writes what it does not hand out: use Mut<T> and Query::prepare",
+                  line.view(), __FILE__, __LINE__);
+}
+
+void recorded_in_a_loop() {
+    Line line;
+    if (running_system() != nullptr) line.add(running_system()->name);
+    assert_failed("the recorder is the loop's own",
+                  "a loop that is shared out records with the Commands it is called with", line.view(),
+                  __FILE__, __LINE__);
 }
 
 }  // namespace ouro::detail

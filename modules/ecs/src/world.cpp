@@ -1,24 +1,42 @@
+#include "world_audit.hpp"
+
 #include <ouro/ecs/world.hpp>
+#include <ouro/ecs/world_reader.hpp>
 
 #include <algorithm>
 #include <new>
 
 namespace ouro {
 
+namespace {
+
+// Whether a world can be in the segment of that name, if there is one.
+bool can_hold_world(const StateRing& ring, std::string_view name) noexcept {
+    return std::ranges::none_of(ring.segments(), [&](const Segment& segment) {
+        return segment.name() == name &&
+               (segment.kind != SegmentKind::portable || segment.tracking != Tracking::declared);
+    });
+}
+
+}  // namespace
+
 Expected<World> World::create(StateRing& ring, const WorldOptions& options) noexcept {
     if (options.max_entities == 0 || options.max_archetypes == 0 || options.max_archetypes > kMaxArchetypes)
         return Status::bad_argument;
-    for (const Segment& segment : ring.segments()) {
-        if (segment.name() != options.segment) continue;
-        if (segment.kind != SegmentKind::portable || segment.tracking != Tracking::declared)
-            return Status::bad_argument;
-    }
+    if (!can_hold_world(ring, options.segment)) return Status::bad_argument;
     const auto heap = ImageHeap::create(ring, options.segment);
     if (!heap) return heap.status();
     return make(ring, *heap, &options);
 }
 
 Expected<World> World::attach(StateRing& ring, std::string_view segment) noexcept {
+    if (!can_hold_world(ring, segment)) return Status::bad_argument;
+    const MemoryBlock image = ring.image();
+    const std::span<const std::byte> bytes(image.data, image.size);
+    const auto reader = WorldReader::open(bytes, segment);
+    if (!reader) return reader.status();
+    // Before anything in it is followed.
+    if (const Status status = detail::audit_world(*reader, bytes); status != Status::ok) return status;
     const auto heap = ImageHeap::attach(ring, segment);
     if (!heap) return heap.status();
     return make(ring, *heap, nullptr);

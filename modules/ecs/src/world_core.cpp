@@ -30,6 +30,11 @@ private:
     std::size_t used_ = 0;
 };
 
+// Whether the record of a type's name is its own.
+bool is_of(const ComponentRecord& record, const KnownType& type) noexcept {
+    return record.layout_hash == type.layout_hash && record.bytes == type.bytes && record.kind == type.kind;
+}
+
 std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
     return std::bit_ceil(max_archetypes * 2);
 }
@@ -37,13 +42,15 @@ std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
 }  // namespace
 
 std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
-    const std::size_t tables = kMaxTypeNumbers * (sizeof(ComponentId) + sizeof(std::string_view)) +
+    const std::size_t tables = kMaxTypeNumbers * (sizeof(ComponentId) + sizeof(KnownType)) +
                                kMaxSpawnNumbers * sizeof(SpawnPlan) + kMaxQueryNumbers * sizeof(QueryCache) +
                                kTransitions * sizeof(Transition);
-    const std::size_t each =
-        sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t) + kMaxQueryNumbers * sizeof(QueryMatch);
+    const std::size_t each = sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t);
+    // Each array begins on a line.
+    const std::size_t matches = (options.max_archetypes * sizeof(QueryMatch) + 63) / 64 * 64;
     const std::size_t events = EventLog::kMaxObservers * sizeof(Observer) + options.event_bytes;
-    return tables + options.max_archetypes * each + kMaxComponents * sizeof(SparseReady) + events + 4096;
+    return tables + options.max_archetypes * each + kMaxQueryNumbers * matches +
+           kMaxComponents * sizeof(SparseReady) + events + 4096;
 }
 
 void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept {
@@ -56,7 +63,7 @@ void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept
     const auto log = cutter.take<std::byte>(options.event_bytes);
     events_.begin(observers, {log.data(), log.size()});
     component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
-    name_of_type_ = cutter.take<std::string_view>(kMaxTypeNumbers);
+    types_ = cutter.take<KnownType>(kMaxTypeNumbers);
     plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
     queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);
     transitions_ = cutter.take<Transition>(kTransitions);
@@ -114,14 +121,16 @@ Status WorldCore::attach(const WorldOptions& options, MemoryBlock outside) noexc
         return Status::wrong_format;
     take_places();
     carve(outside, options);
-    name_of_type_[type_number<Entity>()] = kEntityDescription.name;
-    name_of_type_[type_number<Prefab>()] = component_name<Prefab>();
+    types_[type_number<Entity>()] = KnownType(kEntityDescription);
+    types_[type_number<Prefab>()] = KnownType(description_of<Prefab>());
     return check();
 }
 
 void WorldCore::end_tick() noexcept {
     declare_header();
     ++header_->tick;
+    if (header_->tick % kAgingTicks == 0) [[unlikely]]
+        age_marks();
 }
 
 void WorldCore::take_back_tick() noexcept {
@@ -137,12 +146,13 @@ ComponentId WorldCore::find_component(std::string_view name) const noexcept {
 
 Expected<ComponentId> WorldCore::add_component(const ComponentDescription& description) noexcept {
     if (const ComponentId known = find_component(description.name); known != kNoComponent) {
-        const ComponentRecord& record = components_[known];
-        const bool is_same = record.layout_hash == description.layout_hash &&
-                             record.bytes == description.bytes && record.kind == description.kind;
+        const bool is_same =
+            is_of(components_[known], KnownType(description)) &&
+            (description.kind != ComponentKind::sparse || sparse_table(known).role == description.role);
         return is_same ? Expected<ComponentId>(known) : Status::wrong_layout;
     }
     if (header_->component_count == kMaxComponents) return Status::capacity_exhausted;
+    expect_registration(description.name);
     ComponentRecord record{};
     if (description.name.empty() || record.name.assign(description.name) != Status::ok)
         return Status::bad_argument;
@@ -190,7 +200,11 @@ Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
     OURO_ASSERT(type < kMaxTypeNumbers, "a program has 1,024 types of components at most");
     const auto id = add_component(description);
     if (!id) return id;
-    name_of_type_[type] = description.name;
+    const KnownType own(description);
+    // In a time that was rolled back, the name may have been that of another type.
+    for (const KnownType& other : types_)
+        if (other.name == own.name && !other.is_like(own)) forget_types();
+    types_[type] = own;
     find_ids_again();
     return id;
 }
@@ -203,11 +217,23 @@ std::uint64_t WorldCore::hash_of_registry() const noexcept {
 }
 
 // Types keep their names, whatever numbers these have had.
+ComponentId WorldCore::find_type(const KnownType& type) const noexcept {
+    const ComponentId id = type.name.empty() ? kNoComponent : find_component(type.name);
+    return id == kNoComponent || is_of(components_[id], type) ? id : kNoComponent;
+}
+
 void WorldCore::find_ids_again() const noexcept {
     for (std::uint32_t type = 0; type < kMaxTypeNumbers; ++type)
-        component_of_type_[type] =
-            name_of_type_[type].empty() ? kNoComponent : find_component(name_of_type_[type]);
+        component_of_type_[type] = find_type(types_[type]);
+    events_.find_ids(component_of_type_);
     known_registry_ = header_->registry_hash;
+}
+
+void WorldCore::forget_types() noexcept {
+    for (SpawnPlan& plan : plans_)
+        plan = {};
+    for (QueryCache& query : queries_)
+        query.registry_hash = query.known_hash = 0;
 }
 
 }  // namespace ouro::detail

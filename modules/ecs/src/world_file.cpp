@@ -1,3 +1,4 @@
+#include "world_audit.hpp"
 #include "world_loader.hpp"
 #include "world_schema.hpp"
 
@@ -87,7 +88,9 @@ Expected<Tick> read_world(World& world, ImageSource source, const WorldLoadOptio
     const std::string_view segment = world.segment();
     const auto saved = WorldReader::open(image->bytes(), segment);
     if (!saved) return saved.status();
-    if (const Status status = saved->check(); status != Status::ok) return status;
+    // All of it is known to be sound before anything is touched.
+    if (const Status status = detail::audit_world(*saved, image->bytes()); status != Status::ok)
+        return status;
     const MemoryBlock live = world.ring().image();
     const auto here = WorldReader::open(std::span<const std::byte>(live.data, live.size), segment);
     if (!here) return here.status();

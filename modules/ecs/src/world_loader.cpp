@@ -25,9 +25,8 @@ void WorldLoader::forget_caches() noexcept {
     std::ranges::fill(core_.transitions_, WorldCore::Transition{});
     std::ranges::fill(core_.by_mask_, 0U);
     for (QueryCache& query : core_.queries_) {
-        query.registry_hash = 0;
+        query.registry_hash = query.known_hash = 0;
         query.known = query.match_count = 0;
-        query.known_hash = 0;
     }
     core_.known_archetypes_ = 0;
     core_.known_hash_ = 0;
@@ -62,6 +61,8 @@ Status WorldLoader::convert(SchemaPlan& plan) noexcept {
         const ComponentRecord& now = plan.today().components()[fate.today];
         const bool gets_switches = now.toggles != 0 && core_.component(id).toggles == 0;
         core_.heap_.edit(core_.components_[id]).heat = now.heat;
+        if (now.kind == ComponentKind::sparse)
+            core_.heap_.edit(core_.sparse_table(id)).role = plan.today().role(fate.today);
         Status status = Status::ok;
         if (fate.is_converted) status = convert_component(id, now, plan.copies(id));
         if (fate.is_converted && status == Status::ok)

@@ -82,17 +82,21 @@ Status WorldReader::check_sparse(const ComponentRecord& component) const noexcep
 
 Status WorldReader::check_slots() const noexcept {
     std::uint32_t live = 0;
+    std::uint32_t retired = 0;
     for (std::uint32_t index = 0; index < header_.used_slots; ++index) {
         const auto own = slot(index);
         if (!own) return own.status();
         if (own->generation == 0) return Status::corrupt_data;
         live += own->archetype != kNoArchetype ? 1U : 0U;
+        const bool is_used_up =
+            own->archetype == kNoArchetype && own->generation == UINT16_MAX && own->row == 0;
+        retired += is_used_up ? 1U : 0U;
     }
     std::uint32_t free = 0;
     if (const Status status = each_free_slot([&](std::uint32_t) { ++free; }); status != Status::ok)
         return status;
-    const bool is_sound =
-        live == header_.live_entities && live + free + header_.retired_slots == header_.used_slots;
+    const bool is_sound = live == header_.live_entities && retired >= header_.retired_slots &&
+                          live + free + header_.retired_slots == header_.used_slots;
     return is_sound ? Status::ok : Status::corrupt_data;
 }
 

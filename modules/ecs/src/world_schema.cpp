@@ -33,6 +33,11 @@ bool are_same(std::span<const FieldRecord> a, std::span<const FieldRecord> b) no
     });
 }
 
+// Whether one can become the other: what becomes of the sources of a target that goes may have changed.
+bool are_alike(SparseRole saved, SparseRole now) noexcept {
+    return saved == now || (saved >= SparseRole::sources_stay && now >= SparseRole::sources_stay);
+}
+
 // A field, or one in that struct or array.
 bool is_within(std::string_view name, std::string_view outer) noexcept {
     if (!name.starts_with(outer)) return false;
@@ -66,6 +71,11 @@ Expected<WorldSchema> WorldSchema::read(const WorldReader& reader) noexcept {
         // It may have changed since, where others write.
         if (!record || record->field_count > fields - next) return Status::corrupt_data;
         made.components_[id] = *record;
+        if (record->kind == ComponentKind::sparse) {
+            const auto table = reader.sparse(*record);
+            if (!table) return table.status();
+            made.roles_[id] = table->role;
+        }
         made.first_[id] = next;
         made.most_fields_ = std::max<std::size_t>(made.most_fields_, record->field_count);
         for (std::uint32_t number = 0; number < record->field_count; ++number) {
@@ -125,7 +135,9 @@ Status SchemaPlan::take(std::size_t id) noexcept {
         if (fates_[other].today == today) return refuse(name, {}, kTwice);
     const ComponentRecord& now = today_.components()[today];
     fate.today = static_cast<std::uint16_t>(today);
-    if (saved.kind != now.kind) return refuse(name, {}, kOtherWay);
+    if (saved.kind != now.kind || !are_alike(saved_.role(id), today_.role(today)))
+        return refuse(name, {}, kOtherWay);
+    if (saved_.role(id) != today_.role(today)) changes_anything_ = true;
     const bool is_same = saved.layout_hash == now.layout_hash && saved.bytes == now.bytes;
     if (saved.heat != now.heat || saved.toggles != now.toggles || !is_same) changes_anything_ = true;
     if (is_same) return Status::ok;

@@ -8,6 +8,7 @@
 #include <ouro/ecs/world_reader.hpp>
 #include <ouro/os/reservation.hpp>
 
+#include <array>
 #include <span>
 
 namespace ouro::detail {
@@ -24,6 +25,8 @@ public:
         return fields_.subspan(first_[id], components_[id].field_count);
     }
     [[nodiscard]] std::size_t most_fields() const noexcept { return most_fields_; }
+    // Of a sparse component; plain otherwise.
+    [[nodiscard]] SparseRole role(std::size_t id) const noexcept { return roles_[id]; }
     // components().size() when there is none.
     [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
 
@@ -32,6 +35,7 @@ private:
     std::span<ComponentRecord> components_;
     std::span<std::uint32_t> first_;
     std::span<FieldRecord> fields_;
+    std::array<SparseRole, kMaxComponents> roles_{};
     std::size_t most_fields_ = 0;
 };
 

@@ -92,5 +92,119 @@ TEST_F(PastWorldTest, ChangesAndSwitchesAreThoseOfThatTick) {
     EXPECT_EQ((world().at(tick - 1)->query<const Alert&>().count()), 300U);
 }
 
+// Some burn, some of them are stunned too, and every second one is frozen.
+class SparsePastTest : public EcsTest {
+protected:
+    void SetUp() override {
+        EcsTest::SetUp();
+        for (std::uint32_t i = 0; i < 300; ++i) {
+            const Position position{static_cast<float>(i), 0};
+            all_.push_back(i % 2 == 0 ? *world().spawn(position, Frozen{}) : *world().spawn(position));
+            if (i % 3 == 0) {
+                ASSERT_TRUE(world().add(all_[i], Burning{i}));
+            }
+            if (i % 20 == 0) {
+                ASSERT_TRUE(world().add(all_[i], Stunned{i, 1}));
+            }
+        }
+        ASSERT_TRUE(world().add(*world().spawn(Position{}, Prefab{}), Burning{5'000}));
+        world().edit_resource<Health>()->points = 4;
+        ASSERT_TRUE(world().remove<Burning>(all_[30]));
+        rig_.commit();
+        rig_.commit();
+        world().edit<Burning>(all_[60])->ticks = 1'060;
+        tick_ = rig_.commit();
+    }
+    // All of it is gone again.
+    void put_out() {
+        for (const Entity entity : all_)
+            static_cast<void>(world().remove<Burning>(entity));
+        ASSERT_EQ(world().destroy(all_[3]), Status::ok);
+        world().edit_resource<Health>()->points = 5;
+        rig_.commit();
+    }
+
+    std::vector<Entity> all_;
+    Tick tick_ = 0;
+};
+
+// All that is asked of the past is asked of the present first.
+TEST_F(SparsePastTest, QueriesFindWhatTheyFoundThen) {
+    const auto seen = [](auto query) {
+        std::vector<std::pair<Entity, std::uint32_t>> rows;
+        query.each([&](Entity entity, const Burning& fire, const Stunned* stunned, const Position& position) {
+            rows.emplace_back(entity, fire.ticks + (stunned != nullptr ? 10'000U + stunned->ticks : 0) +
+                                          static_cast<std::uint32_t>(position.x));
+        });
+        return rows;
+    };
+    const auto order = [](auto query) {
+        std::vector<Entity> rows;
+        query.each([&](Entity entity, const Stunned&) { rows.push_back(entity); });
+        return rows;
+    };
+    using Present = Query<Entity, const Burning&, Optional<const Stunned&>, const Position&, Without<Frozen>>;
+    const auto wanted = seen(Present(world()));
+    const auto stunned_too = order(Query<Entity, const Stunned&, With<Burning>>(world()));
+    const std::uint32_t not_burning = Query<const Position&, Without<Burning>>(world()).count();
+    const std::uint32_t prefabs = Query<const Burning&, With<Prefab>>(world()).count();
+    put_out();
+    const auto past = world().at(tick_);
+    ASSERT_TRUE(past);
+    EXPECT_GT(wanted.size(), 40U);
+    EXPECT_EQ(seen(past->query<Entity, const Burning&, Optional<const Stunned&>, const Position&,
+                               Without<Frozen>>()),
+              wanted);
+    EXPECT_EQ(order(past->query<Entity, const Stunned&, With<Burning>>()), stunned_too);
+    EXPECT_EQ((past->query<const Position&, Without<Burning>>().count()), not_burning);
+    EXPECT_EQ((past->query<const Burning&, With<Prefab>>().count()), prefabs);
+    EXPECT_EQ((past->query<const Burning&, ChangedNow<Burning>>().first()), all_[60]);
+    EXPECT_EQ((past->query<const Burning&, ChangedNow<Burning>>().count()), 1U);
+    EXPECT_EQ((past->query<const BurningGenome&>().count()), 0U);
+    EXPECT_EQ((past->query<const Position&, Without<BurningGenome>>().count()), 300U);
+}
+
+TEST_F(SparsePastTest, EntitiesAndResourcesAreRead) {
+    put_out();
+    const auto past = world().at(tick_);
+    ASSERT_TRUE(past);
+    EXPECT_EQ(past->get<Burning>(all_[3])->ticks, 3U);
+    EXPECT_EQ(past->get<Burning>(all_[60])->ticks, 1'060U);
+    EXPECT_EQ(past->get<Burning>(all_[30]).status(), Status::not_found);
+    EXPECT_EQ(past->get<BurningGenome>(all_[30]).status(), Status::not_found);
+    EXPECT_TRUE(past->has<Burning>(all_[3]));
+    EXPECT_FALSE(past->has<Burning>(all_[4]));
+    EXPECT_TRUE((past->query<const Burning&, const Position&>().has(all_[3])));
+    EXPECT_FALSE((past->query<const Burning&, With<Frozen>>().has(all_[3])));
+    std::uint32_t ticks = 0;
+    EXPECT_TRUE(
+        (past->query<const Burning&, Entity>().visit(all_[3], [&](const Burning& fire, Entity entity) {
+            ticks = fire.ticks + (entity == all_[3] ? 1 : 0);
+        })));
+    EXPECT_EQ(ticks, 4U);
+    EXPECT_EQ(past->resource<Health>()->points, 4);
+    EXPECT_EQ(past->resource<Velocity>().status(), Status::not_found);
+}
+
+TEST_F(PastWorldTest, SwitchesAreReadByEntity) {
+    const Entity ada = *world().spawn(Alert{1});
+    const Entity bob = *world().spawn(Alert{2});
+    ASSERT_TRUE(world().disable<Alert>(bob));
+    const Tick tick = rig_.commit();
+    ASSERT_TRUE(world().disable<Alert>(ada));
+    ASSERT_TRUE(world().enable<Alert>(bob));
+    rig_.commit();
+    const auto past = world().at(tick);
+    ASSERT_TRUE(past);
+    EXPECT_TRUE(past->is_enabled<Alert>(ada));
+    EXPECT_FALSE(past->is_enabled<Alert>(bob));
+    EXPECT_FALSE(past->is_enabled<Position>(ada));
+    EXPECT_TRUE((past->query<const Alert&>().has(ada)));
+    EXPECT_FALSE((past->query<const Alert&>().has(bob)));
+    EXPECT_FALSE((past->query<With<Alert>>().has(bob)));
+    EXPECT_TRUE((past->query<Optional<const Alert&>>().has(bob)));
+    EXPECT_EQ(past->get<Alert>(bob)->level, 2U);
+}
+
 }  // namespace
 }  // namespace ouro

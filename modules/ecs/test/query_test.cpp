@@ -1,5 +1,7 @@
 #include "ecs_rig.hpp"
 
+#include <ouro/ecs/resource.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -156,6 +158,45 @@ TEST_F(QueryTest, WorkersWriteEveryRow) {
         [&](const Position& p, const Velocity& v) { sum += p.x + v.y; });
     EXPECT_EQ(sum, 40'000);
     EXPECT_EQ(changed_now().size(), 10'000U);
+    rig_.commit();
+}
+
+// As if so many ticks had passed; the world itself sweeps at each multiple of kAgingTicks.
+TEST_F(QueryTest, WhatWasLeftAloneForAllTicksThereAreIsNotChanged) {
+    const Entity ada = *world().spawn(Position{1, 0}, Burning{1});
+    ASSERT_TRUE(world().spawn(Velocity{}));
+    world().edit_resource<Health>()->points = 1;
+    world().edit<Position>(ada)->x = 2;
+    world().edit<Burning>(ada)->ticks = 2;
+    rig_.commit();
+    world().edit<Position>(ada)->x = 3;
+    world().edit<Burning>(ada)->ticks = 3;
+    world().edit_resource<Health>()->points = 2;
+    const std::uint32_t written = world().core().now();
+    rig_.commit();
+    const auto jump = [&](std::uint32_t tick) {
+        auto& header = const_cast<WorldHeader&>(world().core().header());
+        world().core().declare(&header, sizeof(header));
+        header.tick = tick - 1;
+        rig_.commit();
+    };
+    const auto count = [&] {
+        return Query<Changed<Position>>(world()).count() + Query<Changed<Burning>>(world()).count() +
+               Query<Changed<Velocity>>(world()).count() +
+               (Res<const Health>(world().core()).is_changed() ? 1U : 0U);
+    };
+    EXPECT_EQ(count(), 3U);
+    for (std::uint32_t round = 1; round <= 4; ++round) {
+        jump(round * detail::WorldCore::kAgingTicks);
+        EXPECT_EQ(count(), 0U) << round;
+    }
+    // The number that it was written in once more.
+    for (const std::uint32_t tick : {written - 1, written, written + 1}) {
+        jump(tick);
+        EXPECT_EQ(count(), 0U) << tick;
+    }
+    world().edit<Position>(ada)->x = 4;
+    EXPECT_EQ(count(), 1U);
     rig_.commit();
 }
 

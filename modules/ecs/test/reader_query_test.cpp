@@ -63,5 +63,16 @@ TEST_F(ReaderQueryTest, FindsWhatAQueryFinds) {
     EXPECT_TRUE(bytes.has_moved_on());
 }
 
+TEST_F(ReaderQueryTest, PassesOverPrefabsUnlessTheyAreAskedFor) {
+    ASSERT_TRUE(world().spawn(Health{1}));
+    ASSERT_TRUE(world().spawn(Health{2}, Prefab{}));
+    const WorldReader bytes = reader();
+    EXPECT_EQ((Query<const Health&>(world()).count()), 1U);
+    EXPECT_EQ(*(ReaderQuery<const Health&>(bytes).count()), 1U);
+    EXPECT_EQ(*(ReaderQuery<const Health&, With<Prefab>>(bytes).count()), 1U);
+    EXPECT_EQ(*(ReaderQuery<const Health&, Without<Prefab>>(bytes).count()), 1U);
+    rig_.commit();
+}
+
 }  // namespace
 }  // namespace ouro

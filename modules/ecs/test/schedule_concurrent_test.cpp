@@ -150,5 +150,48 @@ TEST(ScheduleConcurrentTest, RandomSchedulesDoTheSameOnAnyNumberOfThreads) {
     }
 }
 
+// Systems that run at once make the same query inside themselves, which nobody made before, while there are
+// new archetypes in every tick.
+TEST(ScheduleConcurrentTest, QueriesCanBeMadeInsideSystems) {
+    EcsRig rig;
+    auto memory = SystemAllocator::create({.max_bytes = std::size_t{64} << 20});
+    auto pool = JobPool::create({.workers = 4});
+    ASSERT_TRUE(rig.is_ready() && memory && pool);
+    World& world = rig.world();
+    Schedule schedule(*memory);
+    std::array<std::uint32_t, 8> counts{};
+    std::array<std::uint32_t, 8> burning{};
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        schedule.add(std::to_string(i), [&, i](Query<const Health&> living, Query<const Burning&> fire) {
+            counts[i] = Query<Entity, const Health&, Without<Frozen>>(world).count();
+            burning[i] = Query<Entity, const Burning&>(world).count();
+            EXPECT_GE(living.count(), counts[i]);
+            EXPECT_EQ(fire.count(), burning[i]);
+        });
+    ASSERT_TRUE(world.component<Frozen>());
+    std::uint32_t total = 0;
+    for (std::uint32_t tick = 0; tick < 8; ++tick) {
+        const bool has_frozen = (tick & 1) != 0;
+        Entity made = *world.spawn(Health{1});
+        if (has_frozen) {
+            ASSERT_TRUE(world.add(made, Frozen{}));
+        }
+        if ((tick & 2) != 0) {
+            ASSERT_TRUE(world.add(made, Position{}));
+        }
+        if ((tick & 4) != 0) {
+            ASSERT_TRUE(world.add(made, Velocity{}));
+        }
+        ASSERT_TRUE(world.add(made, Burning{1}));
+        total += has_frozen ? 0 : 1;
+        ASSERT_TRUE(schedule.run(world, *pool));
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            EXPECT_EQ(counts[i], total);
+            EXPECT_EQ(burning[i], tick + 1);
+        }
+        rig.commit();
+    }
+}
+
 }  // namespace
 }  // namespace ouro

@@ -53,6 +53,7 @@ TEST_F(SystemDeathTest, MakesAQueryThatReachesFurther) {
                          static_cast<void>(Query<const Health&>(world()).count());
                      }),
                  "reaches further than the parameters of its system: rover");
+    ASSERT_TRUE(world().component<Frozen>());
     run("homebody", [&](Query<const Health&>) {
         EXPECT_EQ((Query<const Health&, Without<Frozen>>(world()).count()), 1U);
     });
@@ -71,6 +72,82 @@ TEST_F(SystemDeathTest, DestroysWhatIsBeingVisited) {
         "rows are being visited: .*entity 0:1 in saw");
     EXPECT_DEATH(Query<Entity>(world()).each([&](Entity self) { world().destroy(self); }),
                  "rows are being visited: .*entity 0:1");
+}
+
+TEST_F(SystemDeathTest, UsesEntitiesThatItsFiltersDoNotLetThrough) {
+    const Entity bob = *world().spawn(Position{}, Health{1}, Frozen{});
+    EXPECT_DEATH(
+        run("rover",
+            [&](Query<const Health&, With<Frozen>>) { static_cast<void>(world().get<Health>(ada_)); }),
+        "filters do not let through: rover reads Health of entity 0:1");
+    EXPECT_DEATH(
+        run("vandal", [&](Query<Health&, Without<Frozen>>) { static_cast<void>(world().edit<Health>(bob)); }),
+        "vandal writes Health of entity 1:1");
+    EXPECT_DEATH(run("guest",
+                     [&](Query<const Velocity&, Optional<Position&>>) {
+                         static_cast<void>(world().edit<Position>(bob));
+                     }),
+                 "guest writes Position of entity 1:1");
+    const Entity prefab = *world().spawn(Health{1}, Prefab{});
+    EXPECT_DEATH(run("forger", [&](Query<Health&>) { static_cast<void>(world().edit<Health>(prefab)); }),
+                 "forger writes Health of entity 2:1");
+    run("smith", [&](Query<Health&, With<Prefab>>) { EXPECT_NE(world().edit<Health>(prefab), nullptr); });
+    run("homebody", [&](Query<const Health&, With<Frozen>>, Query<Health&, Without<Frozen>>) {
+        EXPECT_NE(world().get<Health>(bob), nullptr);
+        EXPECT_NE(world().edit<Health>(ada_), nullptr);
+    });
+}
+
+TEST_F(SystemDeathTest, AsksForWhatTheWorldDoesNotKnow) {
+    EXPECT_DEATH(run("dreamer",
+                     [&](Query<const Health&>) {
+                         static_cast<void>(Query<const Health&, With<Genome>>(world()).count());
+                     }),
+                 "does not know yet: dreamer asks for Genome");
+    run("grower", [&](World& all) { EXPECT_EQ((Query<With<Genome>>(all).count()), 0U); });
+}
+
+TEST_F(SystemDeathTest, ConditionsAreWatchedToo) {
+    auto memory = SystemAllocator::create({.max_bytes = std::size_t{16} << 20});
+    auto pool = JobPool::create({.workers = 0});
+    Schedule schedule(*memory);
+    schedule.add("sly", [](Res<Clock>) {}).run_if([&](Query<const Health&>) {
+        return world().edit<Health>(ada_) != nullptr;
+    });
+    EXPECT_DEATH(static_cast<void>(schedule.run(world(), *pool)), "sly writes Health");
+}
+
+TEST_F(SystemDeathTest, WritesInALoopWhatItDoesNotHandOut) {
+    rig_.commit();
+    rig_.commit();
+    const auto write = [&](JobPool& pool, Query<const Position&> all, Query<Health&> living) {
+        all.parallel_each(
+            pool, [&](const Position&) { living.visit(ada_, [](Health& health) { health.points = 1; }); });
+    };
+    EXPECT_DEATH(run("meddler", write), "writes what it does not hand out: .*meddler");
+    run("careful", [&](JobPool& pool, Query<const Position&> all, Query<Mut<Health>> living) {
+        living.prepare();
+        all.parallel_each(pool, [&](const Position&) {
+            living.visit(ada_, [](Mut<Health> health) { health.edit().points = 1; });
+        });
+    });
+    EXPECT_EQ(world().get<Health>(ada_)->points, 1);
+}
+
+TEST_F(SystemDeathTest, RecordsInALoopWithTheWrongRecorder) {
+    EXPECT_DEATH(run("scribe",
+                     [&](JobPool& pool, Query<Entity, const Position&> all, Commands commands) {
+                         all.parallel_each(pool,
+                                           [&](Entity self, const Position&) { commands.destroy(self); });
+                     }),
+                 "records with the Commands it is called with: scribe");
+    EXPECT_DEATH(run("copyist",
+                     [&](JobPool& pool, Query<Entity, const Position&> all, Commands commands) {
+                         all.parallel_each(pool, [&](Entity, const Position&) {
+                             all.parallel_each(pool, commands, [](Commands&, Entity, const Position&) {});
+                         });
+                     }),
+                 "records with the Commands it is called with: copyist");
 }
 
 TEST_F(SystemDeathTest, NamesAPendingEntityTooLate) {

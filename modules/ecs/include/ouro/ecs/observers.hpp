@@ -20,7 +20,9 @@
 // remove: what that causes comes in a next round. They may not commit or roll back.
 //
 // They are no part of the state: every process that simulates makes the same ones in the same order, once,
-// before the first tick. A function object is kept as its bytes: up to two pointers, trivially copyable.
+// before the first tick. They watch types, whatever numbers these have after a rollback or a load; where the
+// world does not know the type, there is nothing to see. A function object is kept as its bytes: up to two
+// pointers, trivially copyable.
 namespace ouro {
 
 namespace detail {
@@ -32,6 +34,7 @@ Status observe(World& world, const Fn& fn) noexcept {
     const auto id = world.component<T>();
     if (!id) return id.status();
     Observer made;
+    made.type = type_number<T>();
     made.component = *id;
     made.kind = kKind;
     if constexpr (!std::is_empty_v<Fn>) std::memcpy(made.fn.data(), &fn, sizeof(Fn));

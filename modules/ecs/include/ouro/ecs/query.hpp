@@ -90,9 +90,14 @@ public:
         share_out(pool, [&](std::size_t begin, std::size_t end, unsigned) { visit_words(begin, end, fn); });
     }
     // The same for loops that record commands: fn gets a Commands before all else, that of its rows. They are
-    // applied in the order of the rows, between what the system recorded before and after the loop.
+    // applied in the order of the rows, between what the system recorded before and after the loop. Within
+    // another such loop, given that one's Commands, it is not shared out: rows come in their order.
     template <class Fn>
     void parallel_each(JobPool& pool, Commands commands, Fn&& fn) const noexcept {
+        if (commands.stream().is_part()) {
+            each([&]<class... Args>(Args&&... args) { fn(commands, std::forward<Args>(args)...); });
+            return;
+        }
         const detail::CommandSection section(commands.stream());
         share_out(pool, [&](std::size_t begin, std::size_t end, unsigned participant) {
             auto stream = section.part(static_cast<std::uint32_t>(begin * 64), participant);

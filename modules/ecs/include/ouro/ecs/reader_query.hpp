@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace ouro {
@@ -49,7 +50,8 @@ struct ReaderCells<Term, kRows, false> {
 }  // namespace detail
 
 // What Query is for one's own world, for one that is read as bytes: the live world of another process, a
-// file. Terms are `const T&`, `Optional<const T&>`, `Entity`, With and Without.
+// file. Terms are `const T&`, `Optional<const T&>`, `Entity`, With and Without. Prefabs are passed over
+// unless they are asked for, as by Query.
 //
 //     const auto reader = WorldReader::open(image->bytes());
 //     ReaderQuery<Entity, const Position&>(*reader).each([](Entity entity, const Position& position) { ...
@@ -72,6 +74,7 @@ class ReaderQuery {
                   "sparse components and singletons are read by WorldReader::read_cell and component");
     static constexpr std::uint32_t kRows = 64;
     static constexpr std::size_t kTerms = sizeof...(Terms);
+    static constexpr bool kNamesPrefab = (std::is_same_v<typename Traits<Terms>::Component, Prefab> || ...);
     using Indices = std::index_sequence_for<Terms...>;
 
 public:
@@ -145,6 +148,8 @@ private:
             }
         };
         (take.template operator()<Terms>(), ...);
+        // As Query does: prefabs are found by those only that ask for them.
+        if (!kNamesPrefab) shape.excluded.add(kPrefabComponent);
         return status;
     }
 

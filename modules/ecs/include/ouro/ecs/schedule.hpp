@@ -53,8 +53,9 @@ public:
         return order(other, false);
     }
 
-    // It runs only where the condition says so: a function that returns bool, with parameters as a system
-    // has. It is called at the beginning of the stage, while nothing else runs, and changes nothing.
+    // It runs only where the condition says so: a function that returns bool, with those parameters of a
+    // system that only read: Res<const T>, and queries without T& and Mut<T>. It is called at the beginning
+    // of the stage, while nothing else runs.
     template <class Fn>
     SystemRef run_if(Fn condition) const noexcept;
 
@@ -228,10 +229,8 @@ SystemRef SystemRef::order(const Other& other, bool is_after) const noexcept {
 
 template <class Fn>
 SystemRef SystemRef::run_if(Fn condition) const noexcept {
-    detail::SystemAccess access;
-    detail::SystemSignature<Fn>::declare(access);
-    OURO_ASSERT(!access.records_commands && !access.is_exclusive && !access.changes_structure,
-                "a condition reads and changes nothing");
+    static_assert(detail::SystemSignature<Fn>::kOnlyReads,
+                  "a condition changes nothing: take Res<const T>, and queries of const T&");
     schedule_->set_condition(number_,
                              detail::make_system_function(schedule_->allocator_, std::move(condition)));
     return *this;

@@ -12,8 +12,8 @@
 namespace ouro {
 
 // A parameter of a system that makes structural changes itself, to the entities that match the filters and
-// to no others: With<...> and Without<...>. Nothing that visits or looks up entities runs beside it; systems
-// that use resources or record commands alone do.
+// to no others: With<...> and Without<...>. Nothing that visits or looks up entities runs beside it, nor what
+// uses resources, which are found by numbers that a new type changes; systems that only record commands do.
 //
 //     void expire(Exclusive<With<Bullet>> bullets) {
 //         bullets.destroy_if<const Bullet&>([](const Bullet& bullet) { return bullet.ticks_left == 0; });
@@ -79,7 +79,8 @@ struct SystemContext {
     CommandStream* commands = nullptr;
 };
 
-// How a type of parameter is declared, prepared before its stage while nothing runs, and made for a call.
+// How a type of parameter is declared, prepared before its stage while nothing runs, and made for a call;
+// and whether it only reads.
 template <class Param>
 struct SystemParam {
     static_assert(!sizeof(Param),
@@ -89,6 +90,9 @@ struct SystemParam {
 
 template <class... Terms>
 struct SystemParam<Query<Terms...>> {
+    static constexpr bool kOnlyReads =
+        ((TermTraits<Terms>::kRole != TermRole::writes && TermTraits<Terms>::kRole != TermRole::may_write) &&
+         ...);
     static void declare(SystemAccess& system) noexcept {
         system.add(access_of<false, Terms...>());
         if constexpr ((kIsSparseTerm<Terms> || ...)) system.add(access_of<true, Terms...>());
@@ -102,6 +106,7 @@ struct SystemParam<Query<Terms...>> {
 template <class T>
 struct SystemParam<Res<T>> {
     using Value = std::remove_const_t<T>;
+    static constexpr bool kOnlyReads = std::is_const_v<T>;
     static void declare(SystemAccess& system) noexcept {
         Access access;
         (std::is_const_v<T> ? access.reads : access.writes).template add<Value>();
@@ -116,6 +121,7 @@ struct SystemParam<Res<T>> {
 
 template <>
 struct SystemParam<Commands> {
+    static constexpr bool kOnlyReads = false;
     static void declare(SystemAccess& system) noexcept { system.records_commands = true; }
     static Status prepare(World& /*world*/) noexcept { return Status::ok; }
     static Commands make(const SystemContext& context) noexcept { return Commands(*context.commands); }
@@ -123,6 +129,7 @@ struct SystemParam<Commands> {
 
 template <>
 struct SystemParam<JobPool> {
+    static constexpr bool kOnlyReads = true;
     static void declare(SystemAccess& /*system*/) noexcept {}
     static Status prepare(World& /*world*/) noexcept { return Status::ok; }
     static JobPool& make(const SystemContext& context) noexcept { return *context.pool; }
@@ -130,6 +137,7 @@ struct SystemParam<JobPool> {
 
 template <>
 struct SystemParam<World> {
+    static constexpr bool kOnlyReads = false;
     static void declare(SystemAccess& system) noexcept { system.is_exclusive = true; }
     static Status prepare(World& /*world*/) noexcept { return Status::ok; }
     static World& make(const SystemContext& context) noexcept { return *context.world; }
@@ -137,6 +145,7 @@ struct SystemParam<World> {
 
 template <class... Filters>
 struct SystemParam<Exclusive<Filters...>> {
+    static constexpr bool kOnlyReads = false;
     static_assert(((TermTraits<Filters>::kRole == TermRole::filters ||
                     TermTraits<Filters>::kRole == TermRole::excludes) &&
                    ...),
@@ -151,6 +160,7 @@ struct SystemParam<Exclusive<Filters...>> {
 // What a function asks for, and how it is called.
 template <class... Args>
 struct SystemParams {
+    static constexpr bool kOnlyReads = (SystemParam<std::remove_cvref_t<Args>>::kOnlyReads && ...);
     static void declare(SystemAccess& system) noexcept {
         (SystemParam<std::remove_cvref_t<Args>>::declare(system), ...);
     }

@@ -43,9 +43,10 @@ public:
     // segment is process-bound or not declared), capacity_exhausted (the segment is too small for the
     // tables), and as os::reserve does.
     [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
-    // The world in a segment of an image that was loaded, after verifying it. Fails with not_found,
-    // wrong_format, corrupt_data, and as os::reserve does. Its components must be registered again: by name,
-    // and wrong_layout when they have changed.
+    // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is
+    // corrupt_data, whatever is wrong with it, and nothing has changed. Fails with not_found (no such
+    // segment, or no world in it), bad_argument (as create), wrong_format, corrupt_data, and as os::reserve
+    // does. Its components must be registered again: by name, and wrong_layout when they have changed.
     [[nodiscard]] static Expected<World> attach(StateRing& ring, std::string_view segment = "world") noexcept;
 
     World(World&& other) noexcept
@@ -56,8 +57,9 @@ public:
         return *this;
     }
 
-    // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there),
-    // bad_argument (no or a too long name) and capacity_exhausted.
+    // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there: of
+    // another size, with other fields, or kept in another way; types that differ in nothing else are one
+    // component), bad_argument (no or a too long name) and capacity_exhausted.
     template <class T>
     Expected<ComponentId> component() noexcept {
         return core_->component<T>();
@@ -114,7 +116,7 @@ public:
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
-        detail::expect_access<T>(false);
+        detail::expect_access<T>(*core_, entity, false);
         const ComponentId id = core_->id_of<T>();
         if (!core_->is_alive(entity)) return nullptr;
         if constexpr (kIsSparse<T>) {
@@ -129,7 +131,7 @@ public:
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
         static_assert(kIsPlain<T>, "names and relations are written by their own functions");
-        detail::expect_access<T>(true);
+        detail::expect_access<T>(*core_, entity, true);
         if (!core_->is_alive(entity)) return nullptr;
         const ComponentId id = core_->id_of<T>();
         if constexpr (kIsSparse<T>) {

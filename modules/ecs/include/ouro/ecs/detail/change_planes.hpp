@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/streams/image_heap.hpp>
 
@@ -49,6 +50,7 @@ public:
     void mark_all() noexcept {
         roll();
         if (column_.now == Changes::all) return;
+        expect_no_loop();
         if (column_.now == Changes::some) clear_plane(now_plane());
         column_.now = Changes::all;
     }

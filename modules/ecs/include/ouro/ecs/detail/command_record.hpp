@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/status.hpp>
+#include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/entity.hpp>
 #include <ouro/memory/bump_range.hpp>
 
@@ -65,6 +66,11 @@ struct CommandStream {
     std::uint64_t key = 0;
     std::uint32_t system = 0;
     unsigned lane = 0;
+    // Of loops that are shared out, one in the other: this many are around it.
+    unsigned depth = 0;
+
+    // Whether it is that of some rows of a loop.
+    [[nodiscard]] bool is_part() const noexcept { return depth != 0; }
 
     // Loops and what lies between them are sections, in the order of the program.
     void begin_section() noexcept {
@@ -74,6 +80,7 @@ struct CommandStream {
 
     template <class Record, class... Args>
     Record* record(Args&&... args) noexcept {
+        expect_own_recorder(depth);
         CommandLane& own = lanes[lane];
         if (run == nullptr && !begin_run(own)) [[unlikely]]
             return nullptr;
@@ -97,7 +104,11 @@ private:
 // numbers of its first rows.
 class CommandSection {
 public:
-    explicit CommandSection(CommandStream& outer) noexcept : outer_(outer) { outer_.begin_section(); }
+    // Requires: not a part itself: the numbers of rows have one place in the order.
+    explicit CommandSection(CommandStream& outer) noexcept : outer_(outer) {
+        expect_own_recorder(outer.depth);
+        outer_.begin_section();
+    }
     ~CommandSection() { outer_.begin_section(); }
     CommandSection(const CommandSection&) = delete;
     CommandSection& operator=(const CommandSection&) = delete;
@@ -107,6 +118,7 @@ public:
         CommandStream stream = outer_;
         stream.key |= first_row;
         stream.lane = participant;
+        ++stream.depth;
         return stream;
     }
 

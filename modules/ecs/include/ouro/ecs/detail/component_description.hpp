@@ -42,6 +42,26 @@ template <class T>
     return made;
 }
 
+// What a world remembers of a type that was registered: which record is its own, if there is one. Names alone
+// would not do, as two types can have the same one.
+struct KnownType {
+    std::string_view name;
+    std::uint64_t layout_hash = 0;
+    std::uint32_t bytes = 0;
+    ComponentKind kind = ComponentKind::column;
+
+    KnownType() noexcept = default;
+    explicit KnownType(const ComponentDescription& description) noexcept
+        : name(description.name),
+          layout_hash(description.layout_hash),
+          bytes(description.bytes),
+          kind(description.kind) {}
+
+    [[nodiscard]] bool is_like(const KnownType& other) const noexcept {
+        return layout_hash == other.layout_hash && bytes == other.bytes && kind == other.kind;
+    }
+};
+
 // Where what is spawned with certain types goes.
 struct SpawnPlan {
     static constexpr std::size_t kMaxTypes = 24;

@@ -24,6 +24,9 @@ struct Observer {
     Call call = nullptr;
     // The function object itself.
     alignas(8) std::array<std::byte, 16> fn{};
+    // What it watches, by the number that the process knows its type by; and the id that the world of now has
+    // for it, which may be another one, or none, after a rollback or a load.
+    std::uint32_t type = 0;
     ComponentId component = kNoComponent;
     EventKind kind = EventKind::added;
 };
@@ -45,11 +48,10 @@ public:
     [[nodiscard]] const ComponentMask& watched(EventKind kind) const noexcept {
         return watched_[static_cast<std::size_t>(kind)];
     }
-    [[nodiscard]] bool is_watching(EventKind kind, ComponentId id) const noexcept {
-        return is_watching() && watched(kind).has(id);
-    }
     // capacity_exhausted when there are too many.
     Status watch(const Observer& observer) noexcept;
+    // The registry is another one: these are the ids of types from now on.
+    void find_ids(std::span<const ComponentId> component_of_type) noexcept;
 
     void record(std::uint64_t epoch, EventKind kind, Entity entity, ComponentId id,
                 std::span<const std::byte> value = {}) noexcept;

@@ -29,7 +29,9 @@ struct QueryShape {
 };
 
 // The matches that were found up to a number of archetypes, and the hash that says whether these archetypes
-// are still the same.
+// are still the same. Systems that run at once may make the same query: one thread at a time brings it up to
+// date (see FindingScope), and stores the two hashes last, which say to the others that the rest
+// is there.
 struct QueryCache {
     QueryShape shape;
     // Of the components by whose numbers it was shaped.
@@ -38,6 +40,25 @@ struct QueryCache {
     std::uint64_t known_hash = 0;
     QueryMatch* matches = nullptr;
     std::uint32_t match_count = 0;
+
+    [[nodiscard]] bool is_shaped_by(std::uint64_t hash) const noexcept {
+        return __atomic_load_n(&registry_hash, __ATOMIC_ACQUIRE) == hash;
+    }
+    [[nodiscard]] bool knows(std::uint64_t hash) const noexcept {
+        return __atomic_load_n(&known_hash, __ATOMIC_ACQUIRE) == hash;
+    }
+    // Requires: within a FindingScope.
+    void take_shape(const QueryShape& found, std::uint64_t hash) noexcept {
+        shape = found;
+        known = match_count = 0;
+        __atomic_store_n(&known_hash, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&registry_hash, hash, __ATOMIC_RELEASE);
+    }
+    void end_matches(std::uint32_t count, std::uint32_t archetypes, std::uint64_t hash) noexcept {
+        match_count = count;
+        known = archetypes;
+        __atomic_store_n(&known_hash, hash, __ATOMIC_RELEASE);
+    }
 };
 
 }  // namespace ouro::detail

@@ -41,7 +41,8 @@ template <bool kOfSparse, class... Terms>
     const auto take = [&]<class Term>() {
         using Component = typename TermTraits<Term>::Component;
         constexpr TermRole kRole = TermTraits<Term>::kRole;
-        if constexpr (kIsSparseTerm<Term> == kOfSparse) {
+        // Each row has its name, and nobody writes it.
+        if constexpr (kIsSparseTerm<Term> == kOfSparse && !std::is_same_v<Component, Entity>) {
             if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
                 access.writes.add<Component>();
             else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)
@@ -51,6 +52,8 @@ template <bool kOfSparse, class... Terms>
         }
     };
     (take.template operator()<Terms>(), ...);
+    if constexpr (!kOfSparse && !(std::is_same_v<typename TermTraits<Terms>::Component, Prefab> || ...))
+        access.excluded.add<Prefab>();
     return access;
 }
 
@@ -99,11 +102,13 @@ struct QueryPlan {
         const std::uint32_t number = TypeNumbers<QueryFamily>::of<Types<Terms...>>();
         OURO_ASSERT(number < WorldCore::kMaxQueryNumbers, "a program has 512 different queries at most");
         QueryCache& cache = core.cache_of(number);
-        if (cache.registry_hash == core.header().registry_hash) [[likely]]
+        if (cache.is_shaped_by(core.header().registry_hash)) [[likely]]
             return cache;
-        cache.shape = shape(core);
-        cache.registry_hash = core.header().registry_hash;
-        cache.known = cache.match_count = 0;
+        // May register components, which is for one thread alone.
+        const QueryShape found = shape(core);
+        const FindingScope alone(core.finding());
+        const std::uint64_t hash = core.header().registry_hash;
+        if (!cache.is_shaped_by(hash)) cache.take_shape(found, hash);
         return cache;
     }
 

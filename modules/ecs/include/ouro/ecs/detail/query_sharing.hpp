@@ -18,8 +18,10 @@ void Query<Terms...>::share_out(JobPool& pool, Body&& body) const noexcept {
     const detail::IterationScope scope(*core_);
     // Whoever helps works for this system meanwhile.
     const detail::RunningSystem* const system = detail::running_system();
+    const unsigned depth = detail::loop_depth() + 1;
     parallel_for(pool, words, kGrain, [&](std::size_t begin, std::size_t end, unsigned participant) {
         const detail::SystemScope help(system);
+        const detail::LoopScope loop(depth);
         body(begin, end, participant);
     });
 }

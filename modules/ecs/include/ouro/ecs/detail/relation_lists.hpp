@@ -45,7 +45,7 @@ public:
         const std::uint32_t row = sources_.find(target);
         return row == 0 ? 0 : sources_.cell<SourcesValue>(row - 1).count;
     }
-    // Whether the one is among those that the other leads to, or is it itself.
+    // Whether the one is among those that the other leads to, or is it itself; or the way there has no end.
     [[nodiscard]] bool leads_to(Entity from, Entity to) const noexcept;
 
     // Room for a link of that slot, so that link() does not fail. capacity_exhausted.

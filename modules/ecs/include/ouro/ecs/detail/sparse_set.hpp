@@ -64,7 +64,7 @@ public:
         const RowPlace place = place_of_row(*row);
         core_->cell<Entity>(block(place.block)[0], place.index) = entity;
         set(ready.units[0], slot, *row + 1);
-        if (core_->events().is_watching(EventKind::added, table_->component)) [[unlikely]]
+        if (core_->is_watching(EventKind::added, table_->component)) [[unlikely]]
             record_added(entity);
         return row;
     }

@@ -4,6 +4,7 @@
 #include <ouro/ecs/detail/type_number.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,6 +25,16 @@ public:
     }
     [[nodiscard]] bool has(std::uint32_t number) const noexcept {
         return number < kMaxTypes && (words_[number / 64] >> (number % 64) & 1) != 0;
+    }
+    // Calls with each number until visit returns false; whether it never did.
+    template <class Visit>
+    bool each(Visit&& visit) const {
+        for (std::size_t i = 0; i < words_.size(); ++i)
+            for (std::uint64_t word = words_[i]; word != 0; word &= word - 1)
+                if (!visit(static_cast<std::uint32_t>(i * 64) +
+                           static_cast<std::uint32_t>(std::countr_zero(word))))
+                    return false;
+        return true;
     }
     [[nodiscard]] bool meets(const TypeSet& other) const noexcept {
         for (std::size_t i = 0; i < words_.size(); ++i)

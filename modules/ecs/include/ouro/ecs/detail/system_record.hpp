@@ -19,6 +19,7 @@ struct SystemFunction {
     void* object = nullptr;
     bool (*call)(void* object, const SystemContext& context) noexcept = nullptr;
     Status (*prepare)(World& world) noexcept = nullptr;
+    void (*declare)(SystemAccess& access) noexcept = nullptr;
     void (*destroy)(void* object, Allocator allocator) noexcept = nullptr;
 };
 
@@ -29,6 +30,7 @@ template <class Fn>
     SystemFunction made;
     made.object = *object;
     made.prepare = &SystemSignature<Fn>::prepare;
+    made.declare = &SystemSignature<Fn>::declare;
     made.call = [](void* held, const SystemContext& context) noexcept {
         using Result = decltype(SystemSignature<Fn>::call(*static_cast<Fn*>(held), context));
         if constexpr (std::is_same_v<Result, bool>) {

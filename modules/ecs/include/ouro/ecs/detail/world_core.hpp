@@ -5,6 +5,7 @@
 #include <ouro/ecs/detail/component_description.hpp>
 #include <ouro/ecs/detail/declared_places.hpp>
 #include <ouro/ecs/detail/event_log.hpp>
+#include <ouro/ecs/detail/finding_scope.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
 #include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
@@ -57,6 +58,11 @@ public:
     Status attach(const WorldOptions& options, MemoryBlock outside) noexcept;
 
     // The tick ends: what is marked from now on is of the next one. Taken back when it could not end.
+    //
+    // Ticks of changes are compared with this one by 32 bits. Every kAgingTicks all that are older are
+    // brought to that age, so that none becomes so old that it looks new; in between they are at most twice
+    // as old.
+    static constexpr std::uint32_t kAgingTicks = std::uint32_t{1} << 30;
     void end_tick() noexcept;
     void take_back_tick() noexcept;
 
@@ -77,9 +83,16 @@ public:
     // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
+        return id_of_type(type_number<T>());
+    }
+    [[nodiscard]] ComponentId id_of_type(std::uint32_t type) const noexcept {
+        refresh_ids();
+        return component_of_type_[type];
+    }
+    // Finds the ids of types again where another registry is there than at the last look.
+    void refresh_ids() const noexcept {
         if (known_registry_ != header_->registry_hash) [[unlikely]]
             find_ids_again();
-        return component_of_type_[type_number<T>()];
     }
     // A component of which there is one for the world, with a value of zero. Fails as add_component does.
     [[nodiscard]] Expected<ComponentId> add_resource(std::uint32_t type,
@@ -94,8 +107,10 @@ public:
     [[nodiscard]] const SpawnPlan* make_plan(SpawnPlan& plan, std::span<const ComponentId> ids,
                                              Status& status) noexcept;
     [[nodiscard]] SpawnPlan& plan_of(std::uint32_t spawn_number) noexcept { return plans_[spawn_number]; }
-    // The archetypes that a query asks for, as far as they exist.
+    // The archetypes that a query asks for, as far as they exist. From any thread while nobody makes
+    // archetypes.
     [[nodiscard]] std::span<const QueryMatch> matches_of(QueryCache& cache) noexcept;
+    [[nodiscard]] std::atomic<bool>& finding() noexcept { return is_finding_; }
     [[nodiscard]] QueryCache& cache_of(std::uint32_t query_number) noexcept { return queries_[query_number]; }
 
     // --- rows
@@ -193,6 +208,14 @@ public:
 
     // --- events; see observers.hpp
     [[nodiscard]] EventLog& events() noexcept { return events_; }
+    // By the ids of now.
+    [[nodiscard]] const ComponentMask& watched(EventKind kind) const noexcept {
+        refresh_ids();
+        return events_.watched(kind);
+    }
+    [[nodiscard]] bool is_watching(EventKind kind, ComponentId id) const noexcept {
+        return events_.is_watching() && watched(kind).has(id);
+    }
     // Of this tick, once.
     void record_changes() noexcept;
 
@@ -236,11 +259,15 @@ private:
     [[nodiscard]] bool has_sound_sparse() const noexcept;
     [[nodiscard]] bool is_sound(const SparseTable& table) const noexcept;
     [[nodiscard]] bool has_sound_names(const SparseTable& table) const noexcept;
+    [[nodiscard]] bool has_links(const SparseTable& table) const noexcept;
     [[nodiscard]] bool has_sound_links(const SparseTable& table) const noexcept;
 
     [[nodiscard]] Expected<ComponentId> add_component_of_type(
         std::uint32_t type, const ComponentDescription& description) noexcept;
     void find_ids_again() const noexcept;
+    [[nodiscard]] ComponentId find_type(const KnownType& type) const noexcept;
+    // What was found by the ids of types, whose names may be other types' now.
+    void forget_types() noexcept;
     [[nodiscard]] std::uint64_t hash_of_registry() const noexcept;
     void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
@@ -262,6 +289,9 @@ private:
     [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
                                       std::uint32_t count) noexcept;
     void note_added(ArchetypeRecord& archetype) noexcept;
+    void age_marks() noexcept;
+    void age_marks(ArchetypeRecord& archetype) noexcept;
+    void age(std::uint32_t& tick) noexcept;
     [[nodiscard]] Status add_block(ArchetypeRecord& archetype) noexcept;
     [[nodiscard]] Status make_columns(std::span<const ColumnRecord> columns, BlockColumn* made,
                                       std::uint32_t rows) noexcept;
@@ -317,6 +347,7 @@ private:
     Status add_sparse_table(ComponentRecord& record, ComponentId id, SparseRole role) noexcept;
 
     [[nodiscard]] Expected<std::uint32_t> make_archetype(const ComponentMask& mask) noexcept;
+    [[nodiscard]] std::span<const QueryMatch> find_matches(QueryCache& cache) noexcept;
     // The numbers of the archetypes are known by their masks, whatever happened since the last look.
     void catch_up() noexcept;
     void note_archetype(std::uint32_t number) noexcept;
@@ -332,10 +363,11 @@ private:
     std::span<std::uint32_t> planned_;
     // How many wait to be destroyed.
     int doomed_ = 0;
-    EventLog events_;
+    // Follows the registry, as the ids of types do.
+    mutable EventLog events_;
     std::uint64_t changes_epoch_ = 0;
-    // Of the types that were registered ever; their ids, as long as the registry has this hash.
-    std::span<std::string_view> name_of_type_;
+    // The types that were registered ever; their ids, as long as the registry has this hash.
+    std::span<KnownType> types_;
     std::span<ComponentId> component_of_type_;
     mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
@@ -346,6 +378,7 @@ private:
     std::uint32_t known_archetypes_ = 0;
     std::uint64_t known_hash_ = 0;
     std::atomic<int> iterations_ = 0;
+    std::atomic<bool> is_finding_ = false;
 };
 
 }  // namespace detail

@@ -1,0 +1,166 @@
+#include "ecs_rig.hpp"
+
+#include <ouro/ecs/observers.hpp>
+#include <ouro/ecs/past_world.hpp>
+#include <ouro/ecs/world_file.hpp>
+
+#include <vector>
+
+namespace ouro {
+namespace {
+
+// Types that have one name, as those of two libraries may.
+struct Small {
+    std::uint32_t value;
+};
+struct Large {
+    std::array<std::uint64_t, 4> values;
+};
+struct OtherFields {
+    float value;
+};
+struct Twin {
+    std::uint32_t value;
+};
+struct Loose {
+    std::uint32_t value;
+};
+
+}  // namespace
+
+template <>
+inline constexpr ComponentOptions kComponentOptions<Small> = {.name = "Shared"};
+template <>
+inline constexpr ComponentOptions kComponentOptions<Large> = {.name = "Shared"};
+template <>
+inline constexpr ComponentOptions kComponentOptions<OtherFields> = {.name = "Shared"};
+template <>
+inline constexpr ComponentOptions kComponentOptions<Twin> = {.name = "Shared"};
+template <>
+inline constexpr ComponentOptions kComponentOptions<Loose> = {.name = "Shared", .sparse = true};
+
+namespace {
+
+using namespace testing_support;
+
+class TypeIdentityTest : public EcsTest {};
+
+TEST_F(TypeIdentityTest, AnotherTypeOfTheNameIsRefused) {
+    const Entity ada = *world().spawn(Small{7});
+    EXPECT_EQ(world().component<Large>().status(), Status::wrong_layout);
+    EXPECT_EQ(world().component<OtherFields>().status(), Status::wrong_layout);
+    EXPECT_EQ(world().component<Loose>().status(), Status::wrong_layout);
+    EXPECT_EQ(world().spawn(Large{}).status(), Status::wrong_layout);
+    EXPECT_EQ(world().add(ada, OtherFields{1}).status(), Status::wrong_layout);
+    EXPECT_EQ(world().get<Large>(ada), nullptr);
+    EXPECT_EQ(world().get<Loose>(ada), nullptr);
+    EXPECT_EQ(world().resource<OtherFields>(), nullptr);
+    // What differs in nothing but the type is the same component.
+    ASSERT_TRUE(world().component<Twin>());
+    EXPECT_EQ(world().get<Twin>(ada)->value, 7U);
+    rig_.commit();
+}
+
+// The name belonged to another type in a time that was rolled back.
+TEST_F(TypeIdentityTest, TheNameIsAnotherTypesAfterARollback) {
+    const Tick before = rig_.commit();
+    const Entity small = *world().spawn(Small{7});
+    EXPECT_EQ((Query<const Small&>(world()).count()), 1U);
+    rig_.commit();
+    ASSERT_TRUE(rig_.ring().rollback(before));
+
+    const Entity large = *world().spawn(Large{{1, 2, 3, 4}});
+    EXPECT_EQ(small, large);
+    EXPECT_EQ(world().get<Small>(large), nullptr);
+    EXPECT_EQ(world().edit<Small>(large), nullptr);
+    EXPECT_FALSE(world().has<Small>(large));
+    EXPECT_EQ(world().component<Small>().status(), Status::wrong_layout);
+    EXPECT_EQ(world().spawn(Small{9}).status(), Status::wrong_layout);
+    EXPECT_EQ(world().add(large, Small{9}).status(), Status::wrong_layout);
+    EXPECT_EQ(world().get<Large>(large)->values[3], 4U);
+    const Tick tick = rig_.commit();
+    const auto past = world().at(tick);
+    ASSERT_TRUE(past);
+    EXPECT_EQ(past->get<Small>(large).status(), Status::wrong_layout);
+    EXPECT_EQ(past->get<Large>(large)->values[0], 1U);
+    EXPECT_EQ((past->query<const Small&>().count()), 0U);
+
+    ASSERT_TRUE(rig_.ring().rollback(before));
+    const Entity loose = *world().spawn(Position{}, Loose{5});
+    EXPECT_EQ(world().get<Large>(loose), nullptr);
+    EXPECT_EQ(world().get<Loose>(loose)->value, 5U);
+    ASSERT_TRUE(rig_.ring().rollback(before));
+    EXPECT_EQ(world().get<Loose>(*world().spawn(Small{7})), nullptr);
+    EXPECT_EQ((Query<const Small&>(world()).count()), 1U);
+    rig_.commit();
+}
+
+// Observers watch types: numbers of components may be others' after a rollback.
+TEST_F(TypeIdentityTest, ObserversFindTheirTypeAgain) {
+    const Tick before = rig_.commit();
+    static std::vector<std::int32_t> removed;
+    static std::uint32_t added;
+    static std::uint32_t changed;
+    removed.clear();
+    added = changed = 0;
+    ASSERT_EQ(on_add<Health>(world(), [](World&, Entity) { ++added; }), Status::ok);
+    ASSERT_EQ(on_change<Health>(world(), [](World&, Entity) { ++changed; }), Status::ok);
+    ASSERT_EQ(on_remove<Health>(world(),
+                                [](World&, Entity, const Health& last) { removed.push_back(last.points); }),
+              Status::ok);
+    ASSERT_EQ(on_remove<Burning>(world(), [](World&, Entity, const Burning&) { removed.push_back(-1); }),
+              Status::ok);
+    ASSERT_TRUE(rig_.ring().rollback(before));
+
+    // The number of Health is now that of another, which is larger, and that of Burning a column's.
+    const Entity bob = *world().spawn(Genome{{1}}, Position{});
+    const Entity eve = *world().spawn(Position{});
+    ASSERT_EQ(world().destroy(bob), Status::ok);
+    ASSERT_EQ(world().destroy(eve), Status::ok);
+    rig_.commit();
+    EXPECT_EQ(added, 0U);
+    EXPECT_EQ(changed, 0U);
+    EXPECT_EQ(removed, std::vector<std::int32_t>{});
+
+    const Entity ada = *world().spawn(Position{}, Health{5}, Burning{1});
+    rig_.commit();
+    EXPECT_EQ(added, 1U);
+    EXPECT_EQ(changed, 1U);
+    ASSERT_EQ(world().destroy(ada), Status::ok);
+    rig_.commit();
+    EXPECT_EQ(removed, (std::vector<std::int32_t>{5, -1}));
+}
+
+// In the file, components have other numbers than here.
+TEST_F(TypeIdentityTest, ObserversSeeWhatWasLoaded) {
+    EcsRig other;
+    ASSERT_TRUE(other.world().component<Position>() && other.world().component<Genome>());
+    const Entity ada = *other.world().spawn(Health{5}, Position{});
+    const Entity bob = *other.world().spawn(Position{}, Genome{});
+    std::vector<std::byte> file;
+    const auto add = [](void* context, std::span<const std::byte> piece) noexcept {
+        auto& all = *static_cast<std::vector<std::byte>*>(context);
+        all.insert(all.end(), piece.begin(), piece.end());
+        return Status::ok;
+    };
+    const auto past = other.world().at(other.commit());
+    ASSERT_TRUE(past && write_world(*past, {.write = add, .context = &file}));
+
+    static std::vector<std::int32_t> removed;
+    removed.clear();
+    ASSERT_EQ(on_remove<Frozen>(world(), [](World&, Entity) { removed.push_back(-1); }), Status::ok);
+    ASSERT_EQ(on_remove<Health>(world(),
+                                [](World&, Entity, const Health& last) { removed.push_back(last.points); }),
+              Status::ok);
+    ASSERT_TRUE(read_world(world(), image_source(std::span<const std::byte>(file))));
+    ASSERT_EQ(world().destroy(ada), Status::ok);
+    rig_.commit();
+    EXPECT_EQ(removed, std::vector<std::int32_t>{5});
+    ASSERT_TRUE(world().add(bob, Frozen{}));
+    ASSERT_EQ(world().destroy(bob), Status::ok);
+    rig_.commit();
+    EXPECT_EQ(removed, (std::vector<std::int32_t>{5, -1}));
+}
+
+}  // namespace
+}  // namespace ouro
