@@ -143,7 +143,10 @@ void Case::add_rows_against_the_best(const std::vector<Outcome>& outcomes) {
     Row row = row_against(best != nullptr ? *best : Peer(), outcomes);
     const std::string beside = figures_beside(best, outcomes);
     if (!beside.empty()) row.note += (row.note.empty() ? "" : "; ") + beside;
+    const bool replaced = row.bar && common_.bar && row.bar->figure != common_.bar->figure;
     session_.add_row(std::move(row));
+    // What the best peer's own bar does not say is judged beside nobody.
+    if (replaced) session_.add_row(row_against({}, outcomes));
     for (const Peer& peer : peers_) {
         const bool named =
             std::find(always_shown_.begin(), always_shown_.end(), peer.name) != always_shown_.end();

@@ -32,7 +32,8 @@ public:
     // A peer that is not on this machine: its row says so, and whether the bar is met is unknown.
     Case& missing_peer(std::string name, std::string how_to_get_it);
     // Instead of a row a peer: one against the fastest of them, with the others' figures in its note, and one
-    // each against those named here. What a bar says of "the best peer" is judged by the first.
+    // each against those named here. What a bar says of "the best peer" is judged by the first. Where the
+    // fastest has a bar of its own about another figure than the case's, a row without a peer has the case's.
     Case& against_the_best(std::vector<std::string> and_always);
     Case& bound(std::string name, Work work);
     Case& bar(const Bar& bar);

@@ -46,11 +46,13 @@ public:
     [[nodiscard]] const PeerFolder& peers() const noexcept { return options_.peers; }
     [[nodiscard]] const std::vector<Row>& rows() const noexcept { return rows_; }
 
-private:
-    friend class Case;
+    // Whether a case of that name is to be measured.
     [[nodiscard]] bool wants(const std::string& name) const noexcept {
         return name.find(options_.only) != std::string::npos;
     }
+
+private:
+    friend class Case;
     [[nodiscard]] Plan default_plan() const noexcept;
     void add_row(Row row);
 

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kSize = 64;
 // Objects in a batch of frees.
 constexpr std::size_t kObjects = 64;
+constexpr std::uint64_t kWeighedObjects = 64 * BatchQueue::kBatch;
 
 template <class Heap>
 void produce(const Heap& heap, std::size_t size, BatchQueue& queue, std::uint64_t batches) {
@@ -61,12 +62,20 @@ std::uint64_t send(const Heap& heap, std::size_t size, SecondThread& second, std
     return sound;
 }
 
-void measure_cross(Session& session, const MallocPeers& peers, SecondThread& second, std::size_t size) {
+// Without a second thread, as only a process with one thread can have children, the work makes one itself.
+void measure_cross(Session& session, const MallocPeers& peers, SecondThread* second, std::size_t size) {
     const std::uint64_t objects = session.sized(1'000, 8) * BatchQueue::kBatch;
     const auto make_work = [&, size](const auto& heap) {
-        return Work([heap, size, &second](Round& round) {
+        return Work([heap, size, second](Round& round) {
             std::uint64_t sound = 0;
-            round.time([&] { sound = send(heap, size, second, round.operations()); });
+            if (second == nullptr) {
+                SecondThread own;
+                weigh_from_here();
+                sound = send(heap, size, own, kWeighedObjects);
+                weigh_here(round);
+            } else {
+                round.time([&] { sound = send(heap, size, *second, round.operations()); });
+            }
             round.check(sound);
         });
     };
@@ -121,6 +130,8 @@ void measure_growth(Session& session, const MallocPeers& peers, SecondThread& se
                     });
 }
 
+constexpr std::size_t kCrossSizes[] = {16, 64, 256};
+
 // Left alone, the system lets both threads share a core for whole rounds now and then, and what is measured
 // is how long they wait for each other's time slices.
 void measure_on_a_core_each(Session& session, const MallocPeers& peers) {
@@ -129,14 +140,19 @@ void measure_on_a_core_each(Session& session, const MallocPeers& peers) {
     second.run_both([](int part) {
         if (part == 1) (void)os::pin_this_thread(0);
     });
-    for (const std::size_t size : {std::size_t{16}, std::size_t{64}, std::size_t{256}})
-        measure_cross(session, peers, second, size);
+    for (const std::size_t size : kCrossSizes)
+        measure_cross(session, peers, &second, size);
     measure_remote_batch(session, peers, second);
 }
 
 }  // namespace
 
 void measure_cross_thread(Session& session, const MallocPeers& peers) {
+    if (only_weighs(peers)) {
+        for (const std::size_t size : kCrossSizes)
+            measure_cross(session, peers, nullptr, size);
+        return;
+    }
     if (os::core_count() < 2) {
         session.measure("cross", kNanoseconds).unavailable("there is one core only");
         return;

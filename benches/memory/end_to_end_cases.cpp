@@ -24,6 +24,7 @@ public:
         frame_->deallocate({static_cast<std::byte*>(object), size}, 16);
     }
     void end_frame() const noexcept { frame_->reset(); }
+    [[nodiscard]] std::uint64_t held_bytes() const noexcept { return frame_->used_bytes(); }
 
 private:
     FrameAllocator* frame_;
@@ -31,13 +32,19 @@ private:
 
 class MonotonicHeap {
 public:
-    explicit MonotonicHeap(std::pmr::monotonic_buffer_resource& resource) noexcept : resource_(&resource) {}
+    MonotonicHeap(std::pmr::monotonic_buffer_resource& resource, const std::byte* buffer) noexcept
+        : resource_(&resource), buffer_(buffer) {}
     [[nodiscard]] void* allocate(std::size_t size) const { return resource_->allocate(size); }
     void free(void* object, std::size_t size) const { resource_->deallocate(object, size); }
     void end_frame() const { resource_->release(); }
+    // By where the next byte would be.
+    [[nodiscard]] std::uint64_t held_bytes() const {
+        return static_cast<std::uint64_t>(static_cast<const std::byte*>(resource_->allocate(1, 1)) - buffer_);
+    }
 
 private:
     std::pmr::monotonic_buffer_resource* resource_;
+    const std::byte* buffer_;
 };
 
 void measure_frame(Session& session, const MallocPeers& peers) {
@@ -47,18 +54,20 @@ void measure_frame(Session& session, const MallocPeers& peers) {
         Sharing::one_thread, [](const auto& heap) { return build_frames(heap, [] {}); },
         [&](Case& row) { row.operations(frames); });
 
+    if (only_weighs(peers)) return;
     auto frame = must(FrameAllocator::create({.max_bytes = kArenaBytes}), "make a frame");
     std::vector<std::byte> buffer(kArenaBytes);
     std::pmr::monotonic_buffer_resource monotonic(buffer.data(), buffer.size(),
                                                   std::pmr::null_memory_resource());
     const OurFrameHeap ours(frame);
-    const MonotonicHeap standard(monotonic);
+    const MonotonicHeap standard(monotonic, buffer.data());
     session.measure("build a frame, in a frame allocator", kMicroseconds)
         .ours(build_frames(ours, [ours] { ours.end_frame(); }))
         .peer("pmr::monotonic", standard_library_version(),
               build_frames(standard, [standard] { standard.end_frame(); }))
         .peer(kSystemMalloc, peers.found.front().version,
-              build_frames(MallocHeap(peers.found.front()), [] {}))
+              with_memory(peers, "build a frame", kSystemMalloc,
+                          build_frames(MallocHeap(peers.found.front()), [] {})))
         .bar(ratio_at_most(1.0))
         .operations(frames)
         .run();

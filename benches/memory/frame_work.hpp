@@ -3,6 +3,7 @@
 #include "harness/measure.hpp"
 #include "memory/heaps.hpp"
 #include "memory/object_checks.hpp"
+#include "memory/resident_memory.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -116,6 +117,20 @@ private:
         visible_;
 };
 
+// Of one more frame, while it is there. A heap that can tell what it holds is asked.
+template <class Heap, class EndFrame>
+void show_memory(Round& round, const Heap& heap, EndFrame end_frame) {
+    constexpr bool kCanTell = requires { heap.held_bytes(); };
+    if (!kCanTell && !is_weighing()) return;
+    {
+        Frame<Heap> frame(heap, 1);
+        (void)frame.build();
+        weigh_here(round);
+        if constexpr (kCanTell) round.use_memory(heap.held_bytes());
+    }
+    end_frame();
+}
+
 // One frame an operation, each with other sizes.
 template <class Heap, class EndFrame>
 Work build_frames(const Heap& owner, EndFrame end_frame) {
@@ -132,6 +147,7 @@ Work build_frames(const Heap& owner, EndFrame end_frame) {
             }
         });
         round.check(total);
+        show_memory(round, heap, end_frame);
     };
 }
 

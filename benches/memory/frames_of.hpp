@@ -34,6 +34,14 @@ template <class Allocate, class EndFrame>
         });
         end_frame();
         round.check(sum);
+        // What one frame holds, told by where its objects lie.
+        const auto* const first = static_cast<const std::byte*>(allocate());
+        const auto* const second = static_cast<const std::byte*>(allocate());
+        const auto* last = second;
+        for (std::uint64_t i = 2; i < objects; ++i)
+            last = static_cast<const std::byte*>(allocate());
+        end_frame();
+        round.use_memory(static_cast<std::uint64_t>(last - first + (second - first)));
     };
 }
 

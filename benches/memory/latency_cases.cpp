@@ -143,7 +143,7 @@ void measure_grade(Session& session, const MallocPeers& peers, LatencyPlan plan,
                              " ns";
     measure_general(
         session, peers, std::string(grade.name) + " of " + what + ", 16-256 B", kNanoseconds,
-        {grade.bar, grade.bar, {}}, Sharing::one_thread,
+        {grade.bar, grade.bar}, Sharing::one_thread,
         [&](const auto& heap) { return timed_calls(heap, plan); },
         [&](Case& row) { row.operations(1).rounds_at_most(7).median().note(note); });
 }

@@ -3,6 +3,7 @@
 #include "harness/measure.hpp"
 #include "memory/heaps.hpp"
 #include "memory/object_checks.hpp"
+#include "memory/resident_memory.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -120,6 +121,7 @@ Work load_levels(const Heap& owner, const LevelPlan& plan) {
             for (std::uint64_t i = 0; i < round.operations(); ++i) {
                 Level<Heap> level(heap);
                 total += level.load(plan);
+                weigh_here(round);
                 total += level.unload();
             }
         });

@@ -9,6 +9,8 @@
 
 namespace ouro::bench {
 
+struct MemoryBook;
+
 // A general-purpose allocator behind the interface that all of them share.
 struct MallocPeer {
     std::string name;
@@ -31,6 +33,8 @@ struct MallocPeers {
     // Ours in the same clothes: libouroboros-malloc.so from the folder of peers, else from the build tree
     // that this program belongs to.
     std::optional<MallocPeer> ours;
+    // Where there is one, it has what the candidates hold in the cases.
+    MemoryBook* book = nullptr;
 };
 
 inline constexpr char kSystemMalloc[] = "glibc";

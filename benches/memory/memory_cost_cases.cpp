@@ -70,8 +70,8 @@ void measure_cost(Session& session, const MallocPeers& peers, const CostPlan& pl
             round.add_figure(in_child_process([&] { return resident_per_live_byte(heap, plan); }));
         });
     };
-    measure_general(session, peers, "resident / live, " + plan.name, kTimes, {{}, {}, {}},
-                    Sharing::one_thread, make_work, [&](Case& row) { row.operations(1).rounds_at_most(1); });
+    measure_general(session, peers, "resident / live, " + plan.name, kTimes, {}, Sharing::one_thread,
+                    make_work, [&](Case& row) { row.operations(1).rounds_at_most(1); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "harness/case.hpp"
 #include "harness/suite.hpp"
 #include "memory/malloc_peers.hpp"
+#include "memory/resident_memory.hpp"
 
 namespace ouro::bench {
 namespace {
@@ -15,11 +16,23 @@ void report_missing(Session& session, const MallocPeers& peers) {
             .unavailable(peer.how_to_get_it);
 }
 
+// The cases that show memory beside time, before any heap has been used in this process.
+void fill_book(Session& session, const MallocPeers& peers, MemoryBook& book) {
+    book.is_open = true;
+    measure_small_objects(session, peers);
+    measure_cross_thread(session, peers);
+    measure_end_to_end(session, peers);
+    book.is_open = false;
+}
+
 void run_memory(Session& session) {
     measure_frames(session);
-    const MallocPeers peers = find_malloc_peers(session.peers());
+    MemoryBook book;
+    MallocPeers peers = find_malloc_peers(session.peers());
     report_missing(session, peers);
     measure_memory_cost(session, peers);
+    peers.book = &book;
+    fill_book(session, peers, book);
     measure_small_objects(session, peers);
     measure_latency(session, peers);
     measure_cross_thread(session, peers);

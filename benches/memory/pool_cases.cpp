@@ -11,6 +11,7 @@
 #include <memory>
 #include <memory_resource>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,10 +106,14 @@ private:
     std::unique_ptr<std::pmr::unsynchronized_pool_resource> pool_;
 };
 
-void add_peers(Case& measured, const std::vector<PoolPeer>& peers, Work PoolLoads::* load) {
+constexpr char kStandardPool[] = "pmr::unsync_pool";
+
+void add_peers(Case& measured, const std::vector<PoolPeer>& peers, Work PoolLoads::* load,
+               const std::optional<Bar>& against_standard = {}) {
     for (const PoolPeer& peer : peers) {
         if (peer.is_here()) {
-            measured.peer(peer.name, peer.version, peer.loads.*load);
+            measured.peer(peer.name, peer.version, peer.loads.*load,
+                          peer.name == kStandardPool ? against_standard : std::nullopt);
         } else {
             measured.missing_peer(peer.name, "its headers and library in the folder of --peers");
         }
@@ -165,7 +170,7 @@ private:
 };
 
 // Ours for one thread, as all the peers are, with the bar; then the other ways there are to call a pool,
-// beside the best of the peers.
+// beside the best of the peers, and never slower than the standard library's.
 void measure_load(Session& session, const std::string& name, std::size_t bytes, const ChurnOrder& order,
                   Work PoolLoads::* load) {
     const std::vector<PoolPeer> peers{boost_pool(bytes, order), foonathan_pool(bytes, order),
@@ -177,10 +182,10 @@ void measure_load(Session& session, const std::string& name, std::size_t bytes, 
     add_peers(local, peers, load);
     local.run();
     const auto beside_best = [&](const std::string& how, Work work) {
-        session.measure(label + ", " + how, kNanoseconds)
-            .ours(std::move(work))
-            .peer(peers[0].name, peers[0].version, peers[0].loads.*load)
-            .run();
+        auto other = session.measure(label + ", " + how, kNanoseconds);
+        other.ours(std::move(work)).against_the_best({kStandardPool});
+        add_peers(other, peers, load, ratio_at_most(1.0));
+        other.run();
     };
     beside_best("any thread", loads_of<NativePool<PoolAllocator>>(bytes, order).*load);
     beside_best("contract", loads_of<ContractPool<PoolAllocator>>(bytes, order).*load);
@@ -190,7 +195,7 @@ void measure_load(Session& session, const std::string& name, std::size_t bytes, 
 }  // namespace
 
 PoolPeer pmr_pool(std::size_t bytes, const ChurnOrder& order) {
-    return {"pmr::unsync_pool", standard_library_version(), loads_of<PmrPool>(bytes, order)};
+    return {kStandardPool, standard_library_version(), loads_of<PmrPool>(bytes, order)};
 }
 
 void measure_pools(Session& session) {

@@ -4,11 +4,19 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace ouro::bench {
+namespace {
+
+// Only ever set in a child process.
+std::optional<std::uint64_t> weighed_from_bytes;
+
+}  // namespace
 
 std::uint64_t resident_bytes() {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/smaps_rollup", "r"),
@@ -46,6 +54,42 @@ double in_child_process(const std::function<double()>& figure) {
     must(::waitpid(child, &status, 0) == child, "waitpid");
     if (!received || status != 0) give_up("measure in a child process", "it ended early");
     return result;
+}
+
+bool is_weighing() noexcept {
+    return weighed_from_bytes.has_value();
+}
+
+void weigh_from_here() {
+    if (is_weighing()) weighed_from_bytes = resident_bytes();
+}
+
+void weigh_here(Round& round) {
+    if (!is_weighing()) return;
+    const std::uint64_t now = resident_bytes();
+    round.use_memory(now > *weighed_from_bytes ? now - *weighed_from_bytes : 0);
+}
+
+std::uint64_t weigh(const Work& work) {
+    return static_cast<std::uint64_t>(in_child_process([&] {
+        weighed_from_bytes = resident_bytes();
+        Round round(1);
+        work(round);
+        return static_cast<double>(round.memory_bytes().value_or(0));
+    }));
+}
+
+Work MemoryBook::enter(const std::string& name, Work work) {
+    const auto found = bytes.find(name);
+    if (is_open) {
+        if (found == bytes.end()) bytes.emplace(name, weigh(work));
+        return work;
+    }
+    if (found == bytes.end() || found->second == 0) return work;
+    return [work = std::move(work), held = found->second](Round& round) {
+        work(round);
+        round.use_memory(held);
+    };
 }
 
 }  // namespace ouro::bench

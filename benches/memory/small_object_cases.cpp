@@ -43,6 +43,7 @@ Work churn(const Heap& owner, ChurnPlan plan) {
     return [owner, plan](Round& round) {
         const Heap heap = owner;
         std::vector<void*> objects(plan.live);
+        weigh_from_here();
         for (void*& object : objects)
             stamp(object = heap.allocate(plan.size));
         Lottery lottery(7);
@@ -51,6 +52,7 @@ Work churn(const Heap& owner, ChurnPlan plan) {
             for (std::uint64_t done = 0; done < round.operations(); done += kChurnBatch)
                 churn_batch(heap, plan.size, objects, lottery);
         });
+        weigh_here(round);
         round.check(count_sound(objects, plan.size));
         for (void* object : objects)
             heap.free(object, plan.size);
@@ -63,6 +65,7 @@ Work lifo(const Heap& owner, std::size_t size) {
     return [owner, size](Round& round) {
         const Heap heap = owner;
         std::vector<void*> objects(kLifoBatch);
+        weigh_from_here();
         const auto allocate_all = [&] {
             for (void*& object : objects)
                 stamp(object = heap.allocate(size));
@@ -78,6 +81,7 @@ Work lifo(const Heap& owner, std::size_t size) {
             }
         });
         allocate_all();
+        weigh_here(round);
         round.check(count_sound(objects, size));
         free_all();
     };
@@ -154,7 +158,7 @@ void measure_floor(Session& session) {
 
 void measure_small_objects(Session& session, const MallocPeers& peers) {
     constexpr std::size_t kSizes[] = {16, 64, 256, 1024, 4096, 32'768};
-    measure_floor(session);
+    if (!only_weighs(peers)) measure_floor(session);
     for (const std::size_t size : kSizes)
         measure_churn(session, peers, size);
     for (const std::size_t size : kSizes)

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -32,6 +33,35 @@ TEST(ResidentMemory, WhatAChildDoesIsGoneWithIt) {
     const std::uint64_t before = resident_bytes();
     (void)in_child_process(touch_new_memory);
     EXPECT_LT(resident_bytes(), before + kBytes / 2);
+}
+
+// Holds memory when it is weighed, and none before and after.
+void hold_memory(Round& round) {
+    std::vector<std::byte> before(kBytes / 4, std::byte{1});
+    weigh_from_here();
+    const std::vector<std::byte> held(kBytes, std::byte{1});
+    weigh_here(round);
+}
+
+TEST(ResidentMemory, WeighsWhatAWorkHolds) {
+    const auto held = static_cast<double>(weigh(hold_memory));
+    EXPECT_GE(held, static_cast<double>(kBytes));
+    EXPECT_LT(held, static_cast<double>(kBytes) * 1.2);
+    EXPECT_FALSE(is_weighing());
+    EXPECT_EQ(weigh([](Round&) {}), 0U);
+}
+
+TEST(ResidentMemory, ABookTellsWhatWasWeighedWhenItWasOpen) {
+    MemoryBook book;
+    book.is_open = true;
+    (void)book.enter("one", hold_memory);
+    book.is_open = false;
+    Round with(1);
+    book.enter("one", [](Round&) {})(with);
+    EXPECT_GE(with.memory_bytes().value_or(0), kBytes);
+    Round without(1);
+    book.enter("two", hold_memory)(without);
+    EXPECT_FALSE(without.memory_bytes().has_value());
 }
 
 TEST(ResidentMemory, AChildThatFailsIsAnError) {

@@ -93,6 +93,22 @@ TEST_F(SessionTest, ANamedPeerThatIsTheBestIsOneRow) {
     EXPECT_EQ(session_.rows()[0].note, "");
 }
 
+TEST_F(SessionTest, ABarOfTheBestPeerDoesNotHideThatAboutOurOwnValue) {
+    session_.measure("work", kNanoseconds)
+        .ours(taking(4))
+        .peer("system", "1.0", taking(2), ratio_at_most(1))
+        .peer("slow", "2.0", taking(8))
+        .bar(value_at_most(5))
+        .against_the_best({"system"})
+        .operations(1)
+        .run();
+    ASSERT_EQ(session_.rows().size(), 2U);
+    EXPECT_EQ(session_.rows()[0].peer, "system");
+    EXPECT_EQ(session_.rows()[0].met(), Met::no);
+    EXPECT_EQ(session_.rows()[1].peer, "");
+    EXPECT_EQ(session_.rows()[1].met(), Met::yes);
+}
+
 TEST_F(SessionTest, WithoutAnyMeasuredPeerTheBestIsUnknown) {
     session_.measure("work", kNanoseconds)
         .ours(taking(2))

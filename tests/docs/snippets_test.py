@@ -11,7 +11,7 @@ import unittest
 
 SOURCE, COMPILER, *FLAGS = sys.argv[1:]
 del sys.argv[1:]
-PAGES = ("docs/allocators.md", "docs/hardening.md")
+PAGES = ("docs/allocators.md", "docs/collections.md", "docs/hardening.md")
 MODULES = ("base", "os", "memory")
 
 

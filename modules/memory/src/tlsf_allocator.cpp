@@ -186,13 +186,29 @@ Status TlsfAllocator::grow_own_range(std::size_t bytes) noexcept {
     return taken;
 }
 
+// The regions are few, so each is a share of what there is already; of the last ones, each doubles it.
+std::size_t TlsfAllocator::next_region_bytes() const noexcept {
+    std::size_t held = 0;
+    for (std::size_t i = 0; i < region_count_; ++i)
+        held += regions_[i].memory.size;
+    const std::size_t share = region_count_ < kMaxRegions / 2 ? held / 4 : held;
+    return std::max(region_bytes_,
+                    static_cast<std::size_t>(std::min<std::uint64_t>(share, TlsfHeap::kMaxBytes)));
+}
+
 Status TlsfAllocator::take_region_for(std::size_t size, std::size_t alignment) noexcept {
     if (region_count_ == kMaxRegions) return Status::capacity_exhausted;
     const auto least = TlsfHeap::image_bytes_for(size, alignment);
     if (!least) return least.status();
     // The first region is what the caller said, so that a size that makes no sense is told at once.
-    const std::size_t bytes = region_count_ == 0 ? region_bytes_ : std::max(*least, region_bytes_);
-    const auto memory = upstream_->allocate(bytes, kDefaultAlignment);
+    std::size_t bytes = region_count_ == 0 ? region_bytes_ : std::max(*least, next_region_bytes());
+    auto memory = upstream_->allocate(bytes, kDefaultAlignment);
+    // Less than hoped for may still be enough.
+    while (region_count_ != 0 && bytes > *least &&
+           (memory.status() == Status::capacity_exhausted || memory.status() == Status::out_of_memory)) {
+        bytes = std::max(*least, bytes / 2);
+        memory = upstream_->allocate(bytes, kDefaultAlignment);
+    }
     if (!memory) return memory.status();
     const Status adopted = adopt(*memory, memory->size, Origin::upstream);
     if (adopted != Status::ok) upstream_->deallocate(*memory, kDefaultAlignment);

@@ -36,7 +36,8 @@ public:
     struct UpstreamOptions {
         const char* name = "tlsf";
         Tag tag = {};
-        // How much to ask the other resource for at once; more where one block needs it.
+        // How much to ask the other resource for at once at first; more where one block needs it, and the
+        // more is held already. Less where the other resource refuses and the block still fits.
         std::size_t region_bytes = std::size_t{4} << 20;
     };
 
@@ -47,7 +48,10 @@ public:
     // On one block of another resource, which must live longer.
     [[nodiscard]] static Expected<TlsfAllocator> create_on(MemoryResource& upstream, std::size_t bytes,
                                                            const char* name = "tlsf") noexcept;
-    // The same, and asks for another block whenever those it has are full.
+    // The same, and asks for another block whenever those it has are full: a quarter of what it holds, and
+    // from the 16th on as much again. With 4 MiB at first the kMaxRegions blocks hold tebibytes, each at most
+    // TlsfHeap::kMaxBytes, so that it is the other resource that ends. Where that one is too cut up to
+    // give blocks of such sizes, they are smaller, and after kMaxRegions of them it is capacity_exhausted.
     [[nodiscard]] static Expected<TlsfAllocator> create_growing(MemoryResource& upstream,
                                                                 const UpstreamOptions& options) noexcept;
     // On memory of the caller, which must outlive it and be aligned to kDefaultAlignment.
@@ -127,6 +131,7 @@ private:
     [[nodiscard]] Expected<MemoryBlock> try_regions(std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] Status grow_for(std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] Status grow_own_range(std::size_t bytes) noexcept;
+    [[nodiscard]] std::size_t next_region_bytes() const noexcept;
     [[nodiscard]] Status take_region_for(std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] Status adopt(MemoryBlock memory, std::size_t usable_bytes, Origin origin) noexcept;
     void drop_region(std::size_t index) noexcept;
