@@ -34,16 +34,18 @@ enum class Timed : unsigned char { allocations, frees, both };
 
 // Batches of allocations, then of frees; the objects are written, as their users would.
 template <class Heap>
-void run_batch(Heap& heap, std::array<std::byte*, kBatch>& objects, Round* round, Timed timed) {
+void run_batch(const Heap& heap, std::array<std::byte*, kBatch>& objects, Round* round, Timed timed) {
+    // A copy, which no store to an object can change: whatever stands for the heap is read once a batch.
+    Heap own = heap;
     const auto allocate = [&] {
         for (std::byte*& object : objects) {
-            object = heap->allocate(kObject, kDefaultAlignment)->data;
+            object = own->allocate(kObject, kDefaultAlignment)->data;
             stamp(object);
         }
     };
     const auto free = [&] {
         for (std::size_t i = kBatch; i-- != 0;)
-            heap->deallocate({objects[i], kObject}, kDefaultAlignment);
+            own->deallocate({objects[i], kObject}, kDefaultAlignment);
     };
     if (round != nullptr && timed == Timed::allocations) {
         round->time(allocate);

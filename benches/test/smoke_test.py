@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,15 @@ class Smoke(unittest.TestCase):
         self.assertEqual(len(names), len(set(names)), "two rows have the same name")
         for line in run.stdout.splitlines():
             self.assertLessEqual(len(line), 120, line)
+
+    @unittest.skipUnless(shutil.which("nm"), "needs nm")
+    def test_loops_that_are_compared_begin_a_cache_line(self):
+        symbols = subprocess.run(["nm", "-C", PROGRAM], stdout=subprocess.PIPE, text=True, check=True).stdout
+        # The work of the rows that compare a charged heap with the heap alone.
+        places = [int(line.split()[0], 16) for line in symbols.splitlines()
+                  if "batches<" in line and ("operator()" in line or "_M_invoke" in line)]
+        self.assertTrue(places)
+        self.assertEqual([hex(place) for place in places if place % 64], [])
 
     def test_mistakes_are_refused_with_advice(self):
         for arguments, advice in ((("no-such-suite",), "choose from: "), (("--rounds", "0"), "--rounds"),
