@@ -149,6 +149,7 @@ void measure_charges(Session& session) {
             .ours(batches(&charged, timed))
             .peer("the heap alone", "this tree", batches(&heap, timed))
             .bar(difference_at_most(kMostAddedNs))
+            .median()
             .run();
     };
     measure_part("allocate 60 B", Timed::allocations);
@@ -159,7 +160,7 @@ void measure_charges(Session& session) {
                        .peer("the heap alone", "this tree", churn(&heap, live, look))
                        .note("a pair: one allocation, one free");
         if (look == Look::before_free) row.bar(difference_at_most(2 * kMostAddedNs));
-        row.run();
+        row.median().run();
     };
     measure_churn(1'000, Look::before_free, "");
     measure_churn(100'000, Look::before_free, "");
@@ -168,12 +169,14 @@ void measure_charges(Session& session) {
         .ours(beside_another(&charged))
         .peer("one counter for all", "TaggedAllocator", beside_another(&one_counter))
         .peer("the heap alone", "this tree", beside_another(&heap))
+        .median()
         .on_any_core()
         .run();
     session.measure("charged: compiled out, pair", kNanoseconds)
         .ours(batches(CompiledOut{ChargedAllocator<SmallObjectAllocator, false>(heap)}, Timed::both))
         .peer("the heap alone", "this tree", batches(&heap, Timed::both))
         .bar(ratio_at_most(1.05))
+        .median()
         .run();
     for (const Tag tag : {tags.creatures, tags.game, Tag{}})
         must(set_budget(tag, {}), "clear a budget");
