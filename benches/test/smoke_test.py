@@ -61,6 +61,11 @@ class Smoke(unittest.TestCase):
         for row in rows:
             with self.subTest(row["case"]):
                 self.check_row(row)
+        # Counted, not timed, so that also a quick run can tell.
+        for row in rows:
+            is_optimised = machine["compiler"].startswith("gcc") and machine["build_type"] != "Debug"
+            if is_optimised and row["case"] == "instructions: compiled out" and row["ours"] is not None:
+                self.assertEqual(row["ours"], row["peer_value"])
         # What observing adds is small beside what a round differs from the next.
         for row in rows:
             if row["suite"] == "observe" and row["unit"] != "instr" and row["ours"] is not None:
