@@ -32,9 +32,11 @@ struct CompiledOut {
 
 enum class Timed : unsigned char { allocations, frees, both };
 
-// Batches of allocations, then of frees; the objects are written, as their users would.
+// Batches of allocations, then of frees; the objects are written, as their users would. A function of its own
+// for each heap: what surrounds it has no part in where its loops lie.
 template <class Heap>
-void run_batch(const Heap& heap, std::array<std::byte*, kBatch>& objects, Round* round, Timed timed) {
+[[gnu::noinline]] void run_batch(const Heap& heap, std::array<std::byte*, kBatch>& objects, Round* round,
+                                 Timed timed) {
     // A copy, which no store to an object can change: whatever stands for the heap is read once a batch.
     Heap own = heap;
     const auto allocate = [&] {
