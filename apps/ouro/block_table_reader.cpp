@@ -136,11 +136,14 @@ static_assert(sizeof(Header) == kHeaderBytes && offsetof(Header, unlisted) == of
 
 }  // namespace
 
+bool is_block_table(const std::vector<std::byte>& bytes) {
+    return bytes.size() >= kHeaderBytes && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
 BlockTableCopy parse_block_table(const std::vector<std::byte>& bytes, const std::string& source) {
+    if (!is_block_table(bytes)) throw ReportError(source + " holds no list of blocks");
     Header header{};
-    if (bytes.size() < sizeof header) throw ReportError(source + " holds no list of blocks");
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.magic != kMagic) throw ReportError(source + " holds no list of blocks");
     if (header.version != kVersion || header.entry_bytes != sizeof(BlockEntry))
         throw ReportError(
             "the list of blocks in " + source +
@@ -173,7 +176,25 @@ std::map<std::uint64_t, std::string> parse_tag_table(const std::vector<std::byte
     return names;
 }
 
-std::vector<BlockTableCopy> read_block_tables(std::uint32_t process_id) {
+std::string block_kind_text(BlockKind kind) {
+    switch (kind) {
+        case BlockKind::own:
+            return "own";
+        case BlockKind::borrowed:
+            return "part";
+        case BlockKind::scattered:
+            return "scattered";
+    }
+    return "unknown";
+}
+
+std::string block_tag_text(const BlockTableCopy& table, std::uint64_t id) {
+    if (id == 0) return "untagged";
+    const auto found = table.tag_names.find(id);
+    return found == table.tag_names.end() ? "tag " + std::to_string(id) : found->second;
+}
+
+std::vector<BlockTableCopy> find_block_tables(std::uint32_t process_id) {
     std::vector<BlockTableCopy> tables;
     // A module's variables lie in several mappings.
     std::map<std::string, std::map<std::uint64_t, std::string>> tag_names;
@@ -194,6 +215,11 @@ std::vector<BlockTableCopy> read_block_tables(std::uint32_t process_id) {
     }
     for (BlockTableCopy& table : tables)
         table.tag_names = tag_names[table.module];
+    return tables;
+}
+
+std::vector<BlockTableCopy> read_block_tables(std::uint32_t process_id) {
+    std::vector<BlockTableCopy> tables = find_block_tables(process_id);
     if (!tables.empty()) return tables;
     throw ReportError(process_text(process_id) +
                       " lists no blocks of memory. Build the program with ouroboros::streams and let it open "

@@ -21,8 +21,13 @@ struct BlockTableCopy {
 };
 
 // The registries of a running process. They lie among the variables of the program and its libraries, and are
-// found by how they begin. Throws ReportError, also when there is none.
+// found by how they begin. Throws ReportError, but not because there is none.
+[[nodiscard]] std::vector<BlockTableCopy> find_block_tables(std::uint32_t process_id);
+// The same, and throws ReportError also when there is none.
 [[nodiscard]] std::vector<BlockTableCopy> read_block_tables(std::uint32_t process_id);
+
+// False for what is none, such as that of a program that never listed a block.
+[[nodiscard]] bool is_block_table(const std::vector<std::byte>& bytes);
 
 // What is listed in the bytes of a table, which come from elsewhere and may be cut short. Throws ReportError,
 // naming the source, when they are no table of this version.
@@ -30,5 +35,9 @@ struct BlockTableCopy {
                                                const std::string& source);
 // The same for a table of tags; what is none has no names.
 [[nodiscard]] std::map<std::uint64_t, std::string> parse_tag_table(const std::vector<std::byte>& bytes);
+
+[[nodiscard]] std::string block_kind_text(BlockKind kind);
+// The name of a tag by its number, as far as it is known.
+[[nodiscard]] std::string block_tag_text(const BlockTableCopy& table, std::uint64_t id);
 
 }  // namespace ouro

@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ouro {
@@ -22,6 +23,20 @@ public:
 class ProcessEnded : public ReportError {
 public:
     using ReportError::ReportError;
+};
+
+// The process is there, and keeps no records of what is charged to tags.
+class NoRecords : public ReportError {
+public:
+    NoRecords(const std::string& text, std::uint32_t process_id, std::string mappings)
+        : ReportError(text), process_id_(process_id), mappings_(std::move(mappings)) {}
+    [[nodiscard]] std::uint32_t process_id() const noexcept { return process_id_; }
+    // As visit_mapping_lines gives them.
+    [[nodiscard]] const std::string& mappings() const noexcept { return mappings_; }
+
+private:
+    std::uint32_t process_id_;
+    std::string mappings_;
 };
 
 // A copy of a program's records. What it holds comes from elsewhere: every count, number and text in it is

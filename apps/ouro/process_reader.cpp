@@ -74,11 +74,12 @@ std::vector<std::uint64_t> find_images(std::uint32_t process_id, const Mappings&
         places.push_back(mapping.start);
     }
     if (!places.empty()) return places;
-    throw ReportError(
+    throw NoRecords(
         process_text(process_id) +
-        " keeps no records of its memory. Build the program with ouroboros::observe and let it "
-        "allocate through a ChargedAllocator, or start it with LD_PRELOAD=libouroboros-malloc.so "
-        "and OUROBOROS_MALLOC=profile=<file>");
+            " keeps no records of its memory. Build the program with ouroboros::observe and let it "
+            "allocate through a ChargedAllocator, or start it with LD_PRELOAD=libouroboros-malloc.so "
+            "and OUROBOROS_MALLOC=profile=<file>",
+        process_id, mappings.text);
 }
 
 struct Copying {

@@ -43,10 +43,31 @@ std::string_view separator(const ReportRequest& request, bool is_first) {
     return is_first ? "" : "\n";
 }
 
-// Nothing once a process that was there has ended.
-std::optional<LoadedImage> load_again(const ReportRequest& request, bool is_first) {
+struct ReportSource {
+    Report report;
+    std::string mappings;
+};
+
+ReportSource read_source(const ReportRequest& request) {
     try {
-        return load_target(request.target, request.record_set);
+        LoadedImage loaded = load_target(request.target, request.record_set);
+        ReportSource source{make_report(loaded), loaded.mappings};
+        add_blocks(source.report, block_tables_of(loaded));
+        return source;
+    } catch (const NoRecords& process) {
+        // Rings, worlds and arenas list their memory also where nothing is charged.
+        const std::vector<BlockTableCopy> tables = find_block_tables(process.process_id());
+        if (tables.empty()) throw;
+        ReportSource source{make_report(process), process.mappings()};
+        add_blocks(source.report, tables);
+        return source;
+    }
+}
+
+// Nothing once a process that was there has ended.
+std::optional<ReportSource> read_again(const ReportRequest& request, bool is_first) {
+    try {
+        return read_source(request);
     } catch (const ProcessEnded&) {
         if (is_first) throw;
         return std::nullopt;
@@ -56,18 +77,17 @@ std::optional<LoadedImage> load_again(const ReportRequest& request, bool is_firs
 void watch(const ReportRequest& request, std::ostream& out, std::ostream& errors) {
     std::optional<Report> before;
     for (unsigned count = 1;; ++count) {
-        const auto found = load_again(request, !before);
+        auto found = read_again(request, !before);
         if (!found) {
             errors << "ouro report: process " << request.target << " has ended\n";
             return;
         }
-        const LoadedImage& loaded = *found;
-        if (!loaded.is_live)
+        Report& report = found->report;
+        if (!report.is_live)
             throw ReportError("'" + request.target +
                               "' is a recording and does not change; --watch wants a process's number");
-        Report report = make_report(loaded);
         if (before) add_rates(report, *before);
-        const std::string text = write_report(report, loaded.mappings, request);
+        const std::string text = write_report(report, found->mappings, request);
         out << separator(request, !before) << text << std::flush;
         if (!out || count == request.most_reports) return;
         before = std::move(report);
@@ -82,8 +102,8 @@ int run_report(const ReportRequest& request, std::ostream& out, std::ostream& er
         if (request.is_watching) {
             watch(request, out, errors);
         } else {
-            const LoadedImage loaded = load_target(request.target, request.record_set);
-            out << write_report(make_report(loaded), loaded.mappings, request);
+            const ReportSource source = read_source(request);
+            out << write_report(source.report, source.mappings, request);
         }
         return 0;
     } catch (const ReportError& error) {

@@ -138,6 +138,29 @@ ordered_json moment_json(const MomentReport& moment) {
             {"tags", tags}};
 }
 
+ordered_json block_tag_json(const BlockTagReport& tag) {
+    return {{"tag", tag.tag},
+            {"blocks", tag.blocks},
+            {"committed_bytes", tag.committed_bytes},
+            {"high_water_bytes", tag.high_water_bytes}};
+}
+
+ordered_json block_json(const BlockReport& block) {
+    return {{"name", block.name},
+            {"tag", block.tag},
+            {"kind", block.kind},
+            {"reserved_bytes", block.reserved_bytes},
+            {"committed_bytes", block.committed_bytes},
+            {"high_water_bytes", block.high_water_bytes}};
+}
+
+ordered_json blocks_json(const BlocksReport& blocks) {
+    return {{"committed_bytes", blocks.committed_bytes},
+            {"unlisted", blocks.unlisted},
+            {"tags", list_json(blocks.tags, block_tag_json)},
+            {"list", list_json(blocks.list, block_json)}};
+}
+
 }  // namespace
 
 ordered_json report_json(const Report& report) {
@@ -147,8 +170,10 @@ ordered_json report_json(const Report& report) {
             {"observed_seconds", report.running_seconds},
             {"threads", report.threads},
             {"record_bytes", report.record_bytes},
+            {"has_records", report.has_records},
             {"records", {{"number", report.record_set}, {"count", report.record_sets}}},
             {"tags", list_json(report.tags, tag_json)},
+            {"blocks", blocks_json(report.blocks)},
             {"event_count", report.event_count},
             {"events", list_json(report.events, event_json)},
             {"profile", profile_json(report.profile)},

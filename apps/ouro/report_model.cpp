@@ -3,8 +3,10 @@
 #include "report_parts.hpp"
 
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/os/clock.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 namespace ouro {
@@ -61,6 +63,18 @@ Report make_report(const LoadedImage& loaded) {
     return report;
 }
 
+Report make_report(const NoRecords& process) {
+    Report report;
+    report.has_records = false;
+    report.program = program_name(process.mappings());
+    report.process_id = process.process_id();
+    report.is_live = true;
+    report.taken_ns = os::monotonic_ns();
+    report.record_sets = 0;
+    report.record_set = 0;
+    return report;
+}
+
 void add_rates(Report& report, const Report& before) {
     const double seconds = seconds_between(before.taken_ns, report.taken_ns);
     if (seconds <= 0) return;
@@ -82,10 +96,25 @@ namespace {
 
 std::string list_names(const Report& report) {
     std::string names;
+    const auto add = [&names](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
     for (const TagReport& tag : report.tags) {
-        if (tag.id != 0) names += (names.empty() ? "" : ", ") + tag.name;
+        if (tag.id != 0) add(tag.name);
+    }
+    for (const BlockTagReport& blocks : report.blocks.tags) {
+        const auto is_it = [&blocks](const TagReport& tag) { return tag.name == blocks.tag; };
+        if (std::none_of(report.tags.begin(), report.tags.end(), is_it)) add(blocks.tag);
     }
     return names.empty() ? "there is none so far" : "there are: " + names;
+}
+
+// The tag and those below it, as a tree of its own.
+std::vector<TagReport> tree_below(const Report& report, std::vector<TagReport>::const_iterator top) {
+    const unsigned depth = top->depth;
+    const auto is_outside = [depth](const TagReport& tag) { return tag.depth <= depth; };
+    std::vector<TagReport> kept(top, std::find_if(top + 1, report.tags.end(), is_outside));
+    for (TagReport& tag : kept)
+        tag.depth -= depth;
+    return kept;
 }
 
 }  // namespace
@@ -93,18 +122,23 @@ std::string list_names(const Report& report) {
 void keep_tag(Report& report, const std::string& name) {
     const auto is_it = [&name](const TagReport& tag) { return tag.name == name; };
     const auto top = std::find_if(report.tags.begin(), report.tags.end(), is_it);
-    if (top == report.tags.end()) throw ReportError("no tag is called '" + name + "'; " + list_names(report));
-    if (top->id == 0) return;
-    const unsigned depth = top->depth;
-    const auto is_outside = [depth](const TagReport& tag) { return tag.depth <= depth; };
-    std::vector<TagReport> kept(top, std::find_if(top + 1, report.tags.end(), is_outside));
-    for (TagReport& tag : kept)
-        tag.depth -= depth;
-    report.tags = std::move(kept);
-    const auto is_of_another = [&report](const auto& entry) {
-        return std::none_of(report.tags.begin(), report.tags.end(),
+    const auto has_it = [&name](const BlockTagReport& blocks) { return blocks.tag == name; };
+    if (top == report.tags.end() &&
+        std::none_of(report.blocks.tags.begin(), report.blocks.tags.end(), has_it))
+        throw ReportError("no tag is called '" + name + "'; " + list_names(report));
+    // A tag that only blocks have was charged nothing.
+    report.tags = top == report.tags.end() ? std::vector<TagReport>{} : tree_below(report, top);
+    if (!report.tags.empty() && report.tags.front().id == 0) return;
+    const auto is_of_another = [&report, &name](const auto& entry) {
+        return entry.tag != name &&
+               std::none_of(report.tags.begin(), report.tags.end(),
                             [&entry](const TagReport& tag) { return tag.name == entry.tag; });
     };
+    std::erase_if(report.blocks.tags, is_of_another);
+    std::erase_if(report.blocks.list, is_of_another);
+    report.blocks.committed_bytes = std::accumulate(
+        report.blocks.tags.begin(), report.blocks.tags.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const BlockTagReport& blocks) { return sum + blocks.committed_bytes; });
     std::erase_if(report.events, is_of_another);
     std::erase_if(report.monitors, is_of_another);
     std::erase_if(report.handler_calls, is_of_another);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "block_table_reader.hpp"
 #include "image_reader.hpp"
 
 #include <cstddef>
@@ -166,7 +167,38 @@ struct MomentReport {
     std::vector<TagMoment> tags;
 };
 
+// A range of memory that the program lists.
+struct BlockReport {
+    std::string name;
+    std::string tag;
+    std::string kind;
+    std::uint64_t reserved_bytes = 0;
+    std::uint64_t committed_bytes = 0;
+    std::uint64_t high_water_bytes = 0;
+};
+
+// The blocks of one tag, without those of tags below it. A block with listed parts counts without them.
+struct BlockTagReport {
+    std::string tag;
+    std::uint64_t blocks = 0;
+    std::uint64_t committed_bytes = 0;
+    // Of each block at its own moment: what all had at once may have been less.
+    std::uint64_t high_water_bytes = 0;
+};
+
+struct BlocksReport {
+    // What is part of another, or of memory that is not the engine's, counts once or not at all.
+    std::uint64_t committed_bytes = 0;
+    // That found the table full.
+    std::uint64_t unlisted = 0;
+    // Both the largest first.
+    std::vector<BlockTagReport> tags;
+    std::vector<BlockReport> list;
+};
+
 struct Report {
+    // Without them all but the blocks is empty.
+    bool has_records = true;
     std::string program;
     std::uint32_t process_id = 0;
     bool is_live = false;
@@ -194,9 +226,15 @@ struct Report {
     std::optional<ProfileReport> profile;
     // The oldest first.
     std::vector<MomentReport> timeline;
+    BlocksReport blocks;
 };
 
 [[nodiscard]] Report make_report(const LoadedImage& loaded);
+// Of a process that keeps no records.
+[[nodiscard]] Report make_report(const NoRecords& process);
+// The tables of blocks that belong to it.
+[[nodiscard]] std::vector<BlockTableCopy> block_tables_of(const LoadedImage& loaded);
+void add_blocks(Report& report, const std::vector<BlockTableCopy>& tables);
 
 void sort_sites(Report& report, SiteSorting sorting);
 

@@ -59,6 +59,11 @@ std::string byte_rate_text(const std::optional<double>& rate) {
 }
 
 std::string tags_text(const Report& report, const ReportStyle& style) {
+    // Of a tag that only blocks have.
+    if (report.has_charges && report.tags.empty()) return "";
+    if (!report.has_records)
+        return "There are no tags to show: the program keeps no records of what is charged, which begin with "
+               "its first ChargedAllocator.\n";
     if (!report.has_charges && report.profile)
         return "There are no tags to show: a profile alone, such as that of a preloaded malloc library, "
                "samples "
@@ -140,6 +145,7 @@ std::string threads_text(const Report& report) {
 }
 
 std::string head_text(const Report& report) {
+    if (!report.has_records) return report.program + ", process " + std::to_string(report.process_id) + "\n";
     return report.program + ", process " + std::to_string(report.process_id) + ", " +
            (report.is_live ? "observed for " : "recorded after ") + duration_text(report.running_seconds) +
            "; " + threads_text(report) + "the records take " + size_text(report.record_bytes) + "\n" +
@@ -178,8 +184,9 @@ std::string sparkline(std::span<const std::uint64_t> values, std::size_t width, 
 std::string report_text(const Report& report, const ReportStyle& style) {
     std::string text = head_text(report);
     for (const std::string& part :
-         {tags_text(report, style), failures_text(report), timeline_text(report, style),
-          profile_text(report, style), pressure_text(report, style), events_text(report, style)}) {
+         {tags_text(report, style), failures_text(report), blocks_text(report, style),
+          timeline_text(report, style), profile_text(report, style), pressure_text(report, style),
+          events_text(report, style)}) {
         if (!part.empty()) text.append("\n").append(part);
     }
     return text;

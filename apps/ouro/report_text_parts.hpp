@@ -11,6 +11,7 @@ namespace ouro {
 
 [[nodiscard]] std::string profile_text(const Report& report, const ReportStyle& style);
 [[nodiscard]] std::string timeline_text(const Report& report, const ReportStyle& style);
+[[nodiscard]] std::string blocks_text(const Report& report, const ReportStyle& style);
 [[nodiscard]] std::string pressure_text(const Report& report, const ReportStyle& style);
 
 // Nothing without rows.

@@ -10,24 +10,6 @@
 namespace ouro {
 namespace {
 
-std::string kind_text(BlockKind kind) {
-    switch (kind) {
-        case BlockKind::own:
-            return "own";
-        case BlockKind::borrowed:
-            return "part";
-        case BlockKind::scattered:
-            return "scattered";
-    }
-    return "unknown";
-}
-
-std::string tag_text(const BlockTableCopy& table, std::uint64_t id) {
-    if (id == 0) return "untagged";
-    const auto found = table.tag_names.find(id);
-    return found == table.tag_names.end() ? "tag " + std::to_string(id) : found->second;
-}
-
 std::string address_text(std::uint64_t address) {
     std::array<char, 16> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), address, 16);
@@ -47,9 +29,9 @@ std::optional<std::size_t> whole_of(const std::vector<BlockEntry>& entries, cons
 }
 
 void add_row(TextColumns& columns, const BlockTableCopy& table, const BlockEntry& entry, bool is_part) {
-    columns.row({(is_part ? "  " : "") + printable(entry.name), tag_text(table, entry.tag),
-                 kind_text(entry.kind), size_text(entry.reserved_bytes), size_text(entry.committed_bytes),
-                 size_text(entry.cursor_bytes), size_text(entry.peak_bytes),
+    columns.row({(is_part ? "  " : "") + printable(entry.name), block_tag_text(table, entry.tag),
+                 block_kind_text(entry.kind), size_text(entry.reserved_bytes),
+                 size_text(entry.committed_bytes), size_text(entry.cursor_bytes), size_text(entry.peak_bytes),
                  entry.base != 0 ? address_text(entry.base) : ""});
 }
 
@@ -83,8 +65,8 @@ nlohmann::ordered_json table_json(const BlockTableCopy& table) {
     for (const BlockEntry& entry : table.entries) {
         const auto whole = whole_of(table.entries, entry);
         nlohmann::ordered_json block{{"name", printable(entry.name)},
-                                     {"tag", tag_text(table, entry.tag)},
-                                     {"kind", kind_text(entry.kind)},
+                                     {"tag", block_tag_text(table, entry.tag)},
+                                     {"kind", block_kind_text(entry.kind)},
                                      {"within", nullptr},
                                      {"base", nullptr},
                                      {"reserved_bytes", entry.reserved_bytes},

@@ -78,9 +78,15 @@ void measure_pressure(Session& session) {
     must(monitor.configure(options), "configure");
     must(monitor.add(cache, 1, "cache"), "add a handler");
 
-    session.measure("pressure: a poll while nothing happens", kNanoseconds).ours(idle_polls(monitor)).run();
+    session.measure("pressure: a poll while nothing happens", kNanoseconds)
+        .ours(idle_polls(monitor))
+        .median()
+        .run();
     MetricsSnapshot snapshot;
-    session.measure("metrics: everything at one moment", kMicroseconds).ours(metrics(snapshot)).run();
+    session.measure("metrics: everything at one moment", kMicroseconds)
+        .ours(metrics(snapshot))
+        .median()
+        .run();
 
     must(monitor.start_worker(), "start the worker");
     session.measure("pressure: crossing a level to the handler", kMicroseconds)

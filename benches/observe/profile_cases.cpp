@@ -79,13 +79,15 @@ Work run_python(const std::string& words, const std::string& program) {
 void measure_python(Session& session) {
     const auto file =
         std::filesystem::temp_directory_path() / ("ouro-bench-" + std::to_string(::getpid()) + ".ouro");
-    const std::string program = python_program(session.sized(20'000, 100));
+    // So many that starting and ending Python weigh little.
+    const std::string program = python_program(session.sized(80'000, 100));
     Case row = session.measure("profiler: python3 on our malloc", kMilliseconds)
                    .ours(run_python("profile=" + file.string(), program))
                    .peer("the profiler off", "this tree", run_python("purge=32M", program))
                    .bar(ratio_at_most(1.02))
                    .operations(1)
-                   .rounds_at_most(11);
+                   .rounds_at_most(11)
+                   .median();
     if (std::string(OURO_MALLOC_LIBRARY).empty()) {
         row.unavailable("needs our malloc: configure with -DOURO_BUILD_APPS=ON");
     } else if (std::system("/usr/bin/python3 -c '' 2>/dev/null") != 0) {

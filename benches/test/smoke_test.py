@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,10 +61,28 @@ class Smoke(unittest.TestCase):
         for row in rows:
             with self.subTest(row["case"]):
                 self.check_row(row)
+        # Counted, not timed, so that also a quick run can tell.
+        for row in rows:
+            is_optimised = machine["compiler"].startswith("g++") and machine["build_type"] != "Debug"
+            if is_optimised and row["case"] == "instructions: compiled out" and row["ours"] is not None:
+                self.assertEqual(row["ours"], row["peer_value"])
+        # What observing adds is small beside what a round differs from the next.
+        for row in rows:
+            if row["suite"] == "observe" and row["unit"] != "instr" and row["ours"] is not None:
+                self.assertTrue(row["statistic"].startswith("median of"), row)
         names = [(row["suite"], row["case"], row["peer"]) for row in rows]
         self.assertEqual(len(names), len(set(names)), "two rows have the same name")
         for line in run.stdout.splitlines():
             self.assertLessEqual(len(line), 120, line)
+
+    @unittest.skipUnless(shutil.which("nm"), "needs nm")
+    def test_loops_that_are_compared_begin_a_cache_line(self):
+        symbols = subprocess.run(["nm", "-C", PROGRAM], stdout=subprocess.PIPE, text=True, check=True).stdout
+        # The work of the rows that compare a charged heap with the heap alone, without what never runs.
+        places = [int(line.split()[0], 16) for line in symbols.splitlines()
+                  if "run_batch<" in line and ".cold" not in line]
+        self.assertTrue(places)
+        self.assertEqual([hex(place) for place in places if place % 64], [])
 
     def test_mistakes_are_refused_with_advice(self):
         for arguments, advice in ((("no-such-suite",), "choose from: "), (("--rounds", "0"), "--rounds"),

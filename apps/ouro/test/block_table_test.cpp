@@ -1,5 +1,8 @@
 #include "block_table_reader.hpp"
 #include "image_reader.hpp"
+#include "report_json.hpp"
+#include "report_model.hpp"
+#include "report_text.hpp"
 #include "streams_command.hpp"
 
 #include <ouro/base/random.hpp>
@@ -83,6 +86,9 @@ TEST(BlockTableReader, RandomDamageIsNoHarm) {
         report.tables[0].tag_names = ouro::parse_tag_table(bytes);
         EXPECT_FALSE(ouro::streams_text(report).empty());
         EXPECT_FALSE(ouro::streams_json(report).dump().empty());
+        ouro::Report summed;
+        ouro::add_blocks(summed, report.tables);
+        EXPECT_FALSE(ouro::report_json(summed).dump().empty());
     }
 }
 
@@ -115,6 +121,39 @@ TEST(StreamsReport, PartsStandBelowTheirWhole) {
     EXPECT_EQ(json["tables"][0]["blocks"][0]["within"], 1);
     EXPECT_TRUE(json["tables"][0]["blocks"][2]["within"].is_null());
     EXPECT_TRUE(json["tables"][0]["blocks"][3]["base"].is_null());
+}
+
+// A frame in a stream of a table: each tag has what no listed part of its blocks has.
+TEST(ReportBlocks, PartsCountOnceAndUnderTheirOwnTag) {
+    BlockTableCopy table;
+    table.tag_names = {{1, "streams"}, {2, "frames"}};
+    table.entries = {entry_of("frame", BlockKind::borrowed, 8192, 2048),
+                     entry_of("table", BlockKind::own, 4096, 65536),
+                     entry_of("stream", BlockKind::borrowed, 8192, 8192),
+                     entry_of("loose", BlockKind::borrowed, 1 << 30, 4096),
+                     entry_of("pool", BlockKind::scattered, 0, 4000)};
+    table.entries[0].tag = 2;
+    table.entries[2].tag = 1;
+    ouro::Report report;
+    ouro::add_blocks(report, {table, table});
+    const ouro::BlocksReport& blocks = report.blocks;
+    EXPECT_EQ(blocks.committed_bytes, 2U * (32768 + 2000));
+    ASSERT_EQ(blocks.tags.size(), 3U);
+    EXPECT_EQ(blocks.tags[0].tag, "untagged");
+    EXPECT_EQ(blocks.tags[0].blocks, 6U);
+    EXPECT_EQ(blocks.tags[0].committed_bytes, 2U * (32768 - 4096 + 2000));
+    EXPECT_EQ(blocks.tags[1].tag, "streams");
+    EXPECT_EQ(blocks.tags[1].committed_bytes, 2U * (4096 - 1024));
+    EXPECT_EQ(blocks.tags[2].tag, "frames");
+    EXPECT_EQ(blocks.tags[2].committed_bytes, 2U * 1024);
+    EXPECT_EQ(blocks.list.size(), 10U);
+    EXPECT_EQ(blocks.list[0].name, "table");
+    const std::string text = ouro::report_text(report, {.top = 3});
+    EXPECT_NE(text.find("of 10 blocks"), std::string::npos) << text;
+    ouro::keep_tag(report, "streams");
+    EXPECT_EQ(report.blocks.committed_bytes, 2U * (4096 - 1024));
+    EXPECT_EQ(report.blocks.list.size(), 2U);
+    EXPECT_THROW(ouro::keep_tag(report, "frames"), ouro::ReportError);
 }
 
 }  // namespace

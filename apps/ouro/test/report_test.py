@@ -1,4 +1,4 @@
-"""Usage: report_test.py <ouro> <sample program>: `ouro report` on programs that run, have ended, or are not ours."""
+"""Usage: report_test.py <ouro> <sample> <streams sample>: `ouro report` on running, ended and foreign programs."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from stopped_program import StoppedProgram
 
 OURO = os.path.realpath(sys.argv.pop(1))
 SAMPLE = os.path.realpath(sys.argv.pop(1))
+STREAMS = os.path.realpath(sys.argv.pop(1))
 NOBODY = 65534
 
 
@@ -98,6 +99,43 @@ class Report(unittest.TestCase):
             result = report(other.pid)
             other.terminate()
         self.assert_refused(result, "keeps no records", "ChargedAllocator", "LD_PRELOAD=libouroboros-malloc.so")
+
+    def assert_blocks_of_streams(self, told):
+        tags = {tag["tag"]: tag for tag in told["blocks"]["tags"]}
+        names = {block["name"]: block for block in told["blocks"]["list"]}
+        state = names["sample state"]["committed_bytes"] + names["sample state: history"]["committed_bytes"]
+        self.assertGreater(state, 4 << 20)
+        self.assertEqual(tags["simulation state"]["committed_bytes"], state)
+        self.assertEqual(names["sample assets"]["tag"], "sample-scenery")
+        self.assertGreaterEqual(tags["sample-scenery"]["high_water_bytes"], 123456)
+        self.assertIn("frame streams", tags)
+        self.assertEqual(told["blocks"]["committed_bytes"], sum(tag["committed_bytes"] for tag in tags.values()))
+        self.assertGreater(told["blocks"]["committed_bytes"], state)
+
+    def test_a_program_that_charges_nothing_shows_its_blocks(self):
+        with StoppedProgram(STREAMS) as sample:
+            sample.process.stdout.readline()
+            sample.await_ready()
+            self.assert_told(report(sample.number), f"process {sample.number}", "keeps no records of what is charged",
+                             "simulation state", "sample world", "in blocks that the program lists")
+            told = json.loads(report(sample.number, "--json").stdout)
+            self.assertFalse(told["has_records"])
+            self.assertTrue(told["is_live"])
+            self.assertEqual(told["tags"], [])
+            self.assert_blocks_of_streams(told)
+            one = json.loads(report(sample.number, "--tag", "sample-scenery", "--json").stdout)
+            self.assertEqual({block["tag"] for block in one["blocks"]["list"]}, {"sample-scenery"})
+            self.assert_refused(report(sample.number, "--tag", "none"), "no tag is called 'none'", "simulation state")
+
+    def test_a_recording_has_the_blocks_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "sample.ouro")
+            with StoppedProgram(STREAMS, path) as sample:
+                sample.process.stdout.readline()
+                sample.await_ready()
+            told = json.loads(report(path, "--json").stdout)
+            self.assertTrue(told["has_records"])
+            self.assert_blocks_of_streams(told)
 
     def test_no_such_process_and_one_that_ended(self):
         with Sample() as sample:

@@ -72,7 +72,7 @@ Expected<JobArenas> JobArenas::create(JobPool& pool, const JobArenasOptions& opt
     const std::span arenas(reinterpret_cast<detail::Arena*>(memory->block().data + table_bytes), count);
     for (std::size_t i = 0; i < count; ++i) {
         auto frame = FrameAllocator::create({.name = options.name,
-                                             .tag = options.tag,
+                                             .tag = tag_or(options.tag, "job arenas"),
                                              .max_bytes = options.max_bytes,
                                              .commit_step_bytes = options.commit_step_bytes,
                                              .decay_resets = 0,

@@ -92,6 +92,13 @@ Expected<Tag> find_tag(std::string_view name) noexcept {
     return Tag::from_id(id);
 }
 
+Tag tag_or(Tag tag, std::string_view name) noexcept {
+    if (!tag.is_untagged()) return tag;
+    if (const auto known = find_tag(name)) return *known;
+    const auto made = register_tag(name);
+    return made ? *made : Tag{};
+}
+
 std::size_t tag_count() noexcept {
     return table.head.registered.load(std::memory_order_acquire) + std::size_t{1};
 }

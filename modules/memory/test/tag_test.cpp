@@ -68,4 +68,17 @@ TEST(Tag, TheNameIsCopied) {
     EXPECT_EQ(ouro::tag_name(*tag), "tag test: copied");
 }
 
+TEST(Tag, AnotherOneStandsInForNone) {
+    const Tag own = *register_tag("a tag of its own");
+    EXPECT_EQ(ouro::tag_or(own, "one that stands in"), own);
+    EXPECT_FALSE(ouro::find_tag("one that stands in"));
+    const Tag other = ouro::tag_or({}, "one that stands in");
+    EXPECT_EQ(ouro::tag_name(other), "one that stands in");
+    EXPECT_TRUE(ouro::tag_parent(other).is_untagged());
+    // Wherever the program has put it.
+    const Tag below = *register_tag("one that stands below", own);
+    EXPECT_EQ(ouro::tag_or({}, "one that stands below"), below);
+    EXPECT_TRUE(ouro::tag_or({}, "").is_untagged());
+}
+
 }  // namespace

@@ -12,8 +12,8 @@
 namespace ouro::detail {
 namespace {
 
-// The most that each account held and then let go of, above its peak. More was never in use: so threads whose
-// uses never met do not add up to more than the budgets have let through.
+// The most that each account held and then let go of, above its peak, since the peaks began. More was never
+// in use: so threads whose uses never met do not add up to more than the budgets have let through.
 constinit std::array<std::atomic<std::int64_t>, kMaxTags> g_most_held{};
 
 void raise_to(std::atomic<std::int64_t>& most, std::int64_t candidate) noexcept {
@@ -147,6 +147,8 @@ void forget_peaks(Ledger& ledger) noexcept {
         if (!is_open(account)) continue;
         visit_shards(ledger, [&](LedgerShard& shard) noexcept { renew_least(shard, id); });
         const std::int64_t out = credit_below(ledger, Tag::from_id(static_cast<std::uint16_t>(id)));
+        // Before the peak: what falls from above the new one from then on is told anew.
+        g_most_held[id].store(0, std::memory_order_relaxed);
         account.peak.store(account.held.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
     }
 }

@@ -27,11 +27,15 @@ void copy_name(std::array<char, detail::kAssetNameBytes>& target, std::string_vi
     std::copy(name.begin(), name.end(), target.begin());
 }
 
+Tag asset_tag(const AssetStack::Options& options) noexcept {
+    return tag_or(options.tag, "asset stacks");
+}
+
 // Where huge pages are wanted, the stream begins and grows by whole ones.
 StreamOptions stream_options(const AssetStack::Options& options) noexcept {
     const std::size_t huge = options.pages == os::PageKind::normal ? 0 : os::huge_page_size();
     return {.name = options.name,
-            .tag = options.tag,
+            .tag = asset_tag(options),
             .reserve_bytes = options.max_bytes,
             .commit_step_bytes = std::max(options.commit_step_bytes, huge),
             .alignment = huge};
@@ -46,8 +50,9 @@ Expected<AssetStack> AssetStack::create(MemoryTable& table, const Options& optio
     auto stream = table.open_stream(stream_options(options));
     if (!stream) return stream.status();
     std::array<char, kBlockNameBytes> text;
-    auto records = table.open_stream(
-        {.name = name_records(text, options.name), .tag = options.tag, .reserve_bytes = *record_bytes});
+    auto records = table.open_stream({.name = name_records(text, options.name),
+                                      .tag = asset_tag(options),
+                                      .reserve_bytes = *record_bytes});
     if (!records) return records.status();
     stream->tell_sanitizers();
     return AssetStack(*std::move(stream), detail::AssetRecords(*std::move(records)), options.pages);

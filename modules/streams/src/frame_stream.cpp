@@ -20,7 +20,7 @@ Expected<Stream> open_half(MemoryTable& table, const FrameStream::Options& optio
     const auto bytes = checked_add(options.frame_bytes, kFrameFrontBytes);
     if (!bytes) return bytes.status();
     auto stream = table.open_stream({.name = options.name,
-                                     .tag = options.tag,
+                                     .tag = tag_or(options.tag, "frame streams"),
                                      .reserve_bytes = *bytes,
                                      .commit_step_bytes = options.commit_step_bytes});
     if (!stream) return stream.status();

@@ -1,6 +1,7 @@
 #include <ouro/os/huge_pages.hpp>
 #include <ouro/os/virtual_memory.hpp>
 #include <ouro/streams/detail/history_memory.hpp>
+#include <ouro/streams/live_image.hpp>
 #include <ouro/streams/memory_table.hpp>
 #include <ouro/streams/state_ring.hpp>
 
@@ -64,7 +65,7 @@ Status HistoryMemory::reserve(const StateRingOptions& options, std::size_t bytes
         if (const auto done = os::prefault(block); !done) return done.status();
     }
     listing_ = BlockRegistration({.name = HistoryName(options.name).view(),
-                                  .tag = options.tag,
+                                  .tag = tag_or(options.tag, kStateTagName),
                                   .base = block.data,
                                   .reserved_bytes = block.size,
                                   .committed_bytes = block.size});
@@ -75,7 +76,7 @@ Status HistoryMemory::reserve(const StateRingOptions& options, std::size_t bytes
 // The stream says what it was refused, to the table too.
 Status HistoryMemory::open_stream(const StateRingOptions& options, std::size_t bytes) noexcept {
     auto stream = options.table->open_stream({.name = HistoryName(options.name).view(),
-                                              .tag = options.tag,
+                                              .tag = tag_or(options.tag, kStateTagName),
                                               .reserve_bytes = bytes,
                                               .alignment = os::huge_page_size()});
     if (!stream) return stream.status();

@@ -134,7 +134,7 @@ Status LiveImage::choose_tracking() noexcept {
 
 void LiveImage::list(const LiveImageOptions& options) noexcept {
     listing_ = BlockRegistration({.name = options.name,
-                                  .tag = options.tag,
+                                  .tag = tag_or(options.tag, kStateTagName),
                                   .base = block_.data,
                                   .reserved_bytes = block_.size,
                                   .committed_bytes = block_.size});
@@ -179,7 +179,7 @@ Expected<MemoryBlock> LiveImage::take_addresses(const LiveImageOptions& options,
     if (options.table != nullptr) {
         if (options.address != nullptr) return Status::bad_argument;
         auto stream = options.table->open_stream({.name = options.name,
-                                                  .tag = options.tag,
+                                                  .tag = tag_or(options.tag, kStateTagName),
                                                   .reserve_bytes = bytes,
                                                   .alignment = kSegmentAlignment});
         if (!stream) return stream.status();

@@ -20,6 +20,7 @@ struct Arena;
 
 struct JobArenasOptions {
     const char* name = "job scratch";
+    // Untagged stands for "job arenas".
     Tag tag = {};
     // Of each arena: addresses, of which memory is only what was needed at once so far.
     std::size_t max_bytes = std::size_t{4} << 20;

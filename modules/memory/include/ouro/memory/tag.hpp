@@ -41,6 +41,10 @@ inline constexpr std::size_t kMaxTagNameBytes = 48;
 // not_found when nobody registered it.
 [[nodiscard]] Expected<Tag> find_tag(std::string_view name) noexcept;
 
+// The tag itself; in place of the untagged one, the tag of this name, registered at the top when there is
+// none yet. Untagged when that fails. For parts of the engine whose user named no tag.
+[[nodiscard]] Tag tag_or(Tag tag, std::string_view name) noexcept;
+
 // Tags have the ids 0 (untagged) to tag_count() - 1, and a parent's is smaller than its children's: a loop
 // over the ids lists all of them, parents first.
 [[nodiscard]] std::size_t tag_count() noexcept;

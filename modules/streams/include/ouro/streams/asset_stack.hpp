@@ -45,6 +45,7 @@ public:
 
     struct Options {
         std::string_view name = "assets";
+        // Untagged stands for "asset stacks".
         Tag tag = {};
         std::size_t max_bytes = std::size_t{1} << 30;
         std::size_t max_assets = 65'536;

@@ -38,6 +38,7 @@ public:
 
     struct Options {
         std::string_view name = "frames";
+        // Untagged stands for "frame streams".
         Tag tag = {};
         // The most that one frame can hold; twice as much is reserved.
         std::size_t frame_bytes = std::size_t{1} << 30;

@@ -51,6 +51,9 @@ struct ImageHeader {
 static_assert(sizeof(ImageHeader) <= kStatePageBytes &&
               std::has_unique_object_representations_v<ImageHeader>);
 
+// The tag of images and their history whose program names none.
+inline constexpr std::string_view kStateTagName = "simulation state";
+
 struct LiveImageOptions {
     std::span<const SegmentOptions> segments;
     // The address wanted, or null for any; address_in_use when it is taken.
@@ -60,6 +63,7 @@ struct LiveImageOptions {
     MemoryTable* table = nullptr;
     // What it is called in the table of blocks.
     std::string_view name = "state image";
+    // Untagged stands for kStateTagName.
     Tag tag = {};
 };
 

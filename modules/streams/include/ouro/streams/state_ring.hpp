@@ -67,6 +67,7 @@ struct StateRingOptions {
     MemoryTable* table = nullptr;
     // What the image is called in the table of blocks; the history is "<name>: history".
     std::string_view name = "state";
+    // Untagged stands for kStateTagName.
     Tag tag = {};
 };
 
