@@ -205,7 +205,7 @@ private:
     void note_hashes(std::uint32_t first, std::uint32_t last) noexcept;
 
     // Rollback.
-    Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps) noexcept;
+    Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
     void restore_some(std::span<const std::uint32_t> pages) noexcept;

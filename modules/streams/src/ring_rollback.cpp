@@ -12,7 +12,7 @@ constexpr std::size_t kAhead = 6;
 Status RingCore::rollback(Tick tick) noexcept {
     if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
-    return go_back(static_cast<std::uint32_t>(tick), false).status();
+    return go_back(static_cast<std::uint32_t>(tick), false, 0).status();
 }
 
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
@@ -25,12 +25,11 @@ Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
     if (pages > UINT32_MAX || !leases_.reserve(static_cast<std::uint32_t>(pages)))
         return Status::budget_exceeded;
-    const auto future = go_back(target, true);
+    const auto future = go_back(target, true, static_cast<std::uint32_t>(pages));
     if (!future) {
         leases_.unreserve(static_cast<std::uint32_t>(pages));
         return future.status();
     }
-    leases_.take_for(*future, target, static_cast<std::uint32_t>(pages));
     return futures_.handle(*future);
 }
 
@@ -40,8 +39,11 @@ std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
     return changes;
 }
 
-// The number of the future that what is left behind became, or zero.
-Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcept {
+// The number of the future that what is left behind became, or zero. Where it fails, what was reserved is
+// still the caller's. The future has its lease before the index leads anybody there: its readers have from
+// the fork what the future did not change.
+Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
+                                         std::uint32_t reserved_pages) noexcept {
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
     timeline_.go_back(tick);
@@ -55,7 +57,7 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcep
             return Status::capacity_exhausted;
         }
         if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);
-        if (!keeps) leases_.take_for(future, tick, 0);
+        leases_.take_for(future, tick, reserved_pages);
     }
     const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));
     if (packs_) {
