@@ -249,8 +249,7 @@ private:
         else
             parallel_for(*jobs_, count, kChunkPages, work);
     }
-    // In `line_runs_`: not of a fine segment.
-    static constexpr std::uint8_t kNotFine = 255;
+    static constexpr std::uint8_t kNotFine = HistoryPacker::kNotFine;
     static constexpr std::size_t kSharedPages = 256;
     static constexpr std::size_t kChunkPages = 64;
 

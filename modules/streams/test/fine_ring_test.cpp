@@ -1,0 +1,93 @@
+// Fine segments beside what else a ring does; ring_oracle_test compares them byte for byte.
+#include <ouro/streams/state_ring.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+constexpr SegmentOptions kWorld{.name = "world", .bytes = 64 << 10, .fine = true};
+constexpr auto kFirstPage = static_cast<std::uint32_t>(kSegmentAlignment / kStatePageBytes);
+
+class FineRingTest : public testing::Test {
+protected:
+    void start(StateRingOptions options) {
+        options.segments = {&kWorld, 1};
+        options.history_bytes = 16 << 20;
+        auto ring = StateRing::create(options);
+        ASSERT_TRUE(ring) << status_name(ring.status());
+        ring_ = *std::move(ring);
+        world_ = ring_.segment_block("world")->data;
+    }
+
+    void put(std::size_t at, std::uint64_t value, bool declares = true) {
+        std::memcpy(world_ + at, &value, sizeof(value));
+        if (!declares) return;
+        ASSERT_EQ(ring_.mark(world_ + at, sizeof(value)), Status::ok);
+    }
+    [[nodiscard]] static std::uint64_t number_at(const std::byte* at) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, at, sizeof(value));
+        return value;
+    }
+
+    // Runs of ticks in which a line of the first page is declared, and of such in which all of it is; the
+    // first number is that of the tick.
+    void run(Tick ticks, Tick lines, Tick pages) {
+        while (ring_.newest() < ticks) {
+            const Tick tick = ring_.newest() + 1;
+            put(0, tick);
+            if (tick % (lines + pages) >= lines) {
+                ASSERT_EQ(ring_.mark(world_, kStatePageBytes), Status::ok);
+            }
+            ASSERT_TRUE(ring_.commit());
+        }
+    }
+    void expect_all_are_there() {
+        ASSERT_EQ(ring_.check(), Status::ok);
+        for (Tick tick = std::max<Tick>(1, ring_.oldest()); tick <= ring_.newest(); ++tick) {
+            if (ring_.nearest(tick).value_or(0) != tick) continue;
+            const auto view = ring_.view(tick);
+            ASSERT_TRUE(view) << status_name(view.status());
+            ASSERT_EQ(number_at(view->page(kFirstPage)), tick);
+        }
+    }
+
+    StateRing ring_;
+    std::byte* world_ = nullptr;
+};
+
+// A whole version that is packed against one that becomes lines, again and again: what it takes to read the
+// first must not grow with the history.
+TEST_F(FineRingTest, LinesAndPackedVersionsDoNotGrowTogether) {
+    for (const std::uint32_t dense_ticks : {0U, 1U, 5U}) {
+        SCOPED_TRACE("dense " + std::to_string(dense_ticks));
+        start({.history_ticks = 300, .packing = true, .dense_ticks = dense_ticks});
+        run(200, 1, 0);
+        ASSERT_NO_FATAL_FAILURE(expect_all_are_there());
+        ASSERT_TRUE(ring_.rollback(1));
+        EXPECT_EQ(number_at(world_), 1U);
+        EXPECT_EQ(ring_.check(), Status::ok);
+    }
+}
+
+// Lines, packed and thinned-out versions follow each other as far as each of them goes.
+TEST_F(FineRingTest, ThinnedOutTicksAreReadThroughLinesAndPackedVersions) {
+    for (const Tick pages : {1, 8, 15, 16, 17, 40}) {
+        SCOPED_TRACE(std::to_string(pages) + " whole pages running");
+        start({.history_ticks = 80, .packing = true, .thinned_ticks = 400, .thin_every = 2});
+        for (Tick ticks = 150; ticks <= 250; ticks += 3) {
+            run(ticks, 16, pages);
+            ASSERT_NO_FATAL_FAILURE(expect_all_are_there());
+        }
+        ASSERT_TRUE(ring_.rollback(*ring_.nearest(2)));
+        EXPECT_EQ(ring_.check(), Status::ok);
+    }
+}
+
+}  // namespace
+}  // namespace ouro
