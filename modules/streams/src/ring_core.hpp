@@ -151,7 +151,9 @@ private:
     [[nodiscard]] std::uint32_t put_line_record(const PackedRecord& record, const std::byte* bytes) noexcept;
     void prefetch_lines(std::span<const std::uint32_t> pages, std::size_t at) const noexcept;
     void forget_lines(std::span<const std::uint32_t> pages) noexcept;
-    void rehash(std::uint32_t page, std::uint64_t old_hash, std::uint32_t slot, TickHashes& change) noexcept;
+    // Of the bytes that are kept in the slot.
+    void rehash(std::uint32_t page, const std::byte* bytes, std::uint64_t old_hash, std::uint32_t slot,
+                TickHashes& change) noexcept;
     void publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                  TickHashes hashes) noexcept;
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;

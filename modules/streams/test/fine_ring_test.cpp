@@ -1,5 +1,6 @@
 // Fine segments beside what else a ring does; ring_oracle_test compares them byte for byte.
 #include <ouro/streams/state_ring.hpp>
+#include <ouro/streams/sync_test.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -87,6 +88,46 @@ TEST_F(FineRingTest, ThinnedOutTicksAreReadThroughLinesAndPackedVersions) {
         ASSERT_TRUE(ring_.rollback(*ring_.nearest(2)));
         EXPECT_EQ(ring_.check(), Status::ok);
     }
+}
+
+// What is kept has a hash of its own, whatever else was written: going back must not take it for damaged.
+TEST_F(FineRingTest, ALineThatNobodyDeclaredIsNamedBySyncTest) {
+    constexpr std::size_t kUndeclared = 640;
+    start({.history_ticks = 40});
+    const auto step = [&](Tick tick) {
+        put(0, tick);
+        put(kUndeclared, 0x0101010101010101 * tick, false);
+    };
+    ASSERT_EQ(ring_.mark(world_, kStatePageBytes), Status::ok);
+    while (ring_.newest() < 12) {
+        step(ring_.newest() + 1);
+        ASSERT_TRUE(ring_.commit());
+    }
+    ASSERT_EQ(ring_.check(), Status::ok);
+    const auto outcome = sync_test(ring_, 6, step);
+    ASSERT_TRUE(outcome) << status_name(outcome.status());
+    // The first tick after going back is captured whole.
+    EXPECT_TRUE(outcome->differs);
+    EXPECT_TRUE(outcome->difference.page_known);
+    EXPECT_EQ(outcome->difference.offset, kSegmentAlignment + kUndeclared);
+    EXPECT_EQ(ring_.check(), Status::ok);
+}
+
+TEST_F(FineRingTest, AReaderIsNotLedAstrayByALineThatNobodyDeclared) {
+    start({.history_ticks = 40});
+    for (Tick tick = 1; tick <= 12; ++tick) {
+        put(0, tick);
+        put(640, tick, tick == 1);
+        ASSERT_TRUE(ring_.commit());
+    }
+    const auto view = ring_.view(12);
+    ASSERT_TRUE(view);
+    ASSERT_TRUE(ring_.rollback(6));
+    EXPECT_EQ(number_at(world_), 6U);
+    EXPECT_EQ(number_at(world_ + 640), 1U);
+    EXPECT_EQ(number_at(view->page(kFirstPage)), 12U);
+    EXPECT_EQ(number_at(view->page(kFirstPage) + 640), 1U);
+    EXPECT_EQ(ring_.check(), Status::ok);
 }
 
 }  // namespace
