@@ -79,11 +79,11 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
 std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
     if (changes_since(tick) > index_.page_count()) {
         for (std::uint32_t page = 0; page < index_.page_count(); ++page)
-            if (index_.newest_tick(page) > tick) marks_.mark_page(page);
+            if (index_.newest_tick(page) > tick) marks_.list_page(page);
     } else {
         visit_since(tick, [&](std::span<const std::uint32_t> pages) {
             for (const std::uint32_t page : pages)
-                marks_.mark_page(page);
+                marks_.list_page(page);
         });
     }
     const std::uint32_t count = marks_.drain(scratch_.data());

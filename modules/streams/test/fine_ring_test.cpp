@@ -130,5 +130,26 @@ TEST_F(FineRingTest, AReaderIsNotLedAstrayByALineThatNobodyDeclared) {
     EXPECT_EQ(ring_.check(), Status::ok);
 }
 
+// Whichever of the two comes first.
+TEST_F(FineRingTest, APageThatIsMarkedAsAWholeIsKeptWhole) {
+    start({.history_ticks = 40});
+    put(0, 1);
+    ASSERT_TRUE(ring_.commit());
+    for (std::uint64_t round = 2; round < 6; ++round) {
+        if (round % 2 == 0) ring_.marks().mark_page(kFirstPage);
+        put(0, round);
+        if (round % 2 != 0) ring_.marks().mark_page(kFirstPage);
+        put(2048, round, false);
+        ASSERT_TRUE(ring_.commit());
+        const auto view = ring_.view(ring_.newest());
+        ASSERT_TRUE(view);
+        EXPECT_EQ(number_at(view->page(kFirstPage)), round);
+        EXPECT_EQ(number_at(view->page(kFirstPage) + 2048), round);
+    }
+    ASSERT_TRUE(ring_.rollback(2));
+    EXPECT_EQ(number_at(world_ + 2048), 2U);
+    EXPECT_EQ(ring_.check(), Status::ok);
+}
+
 }  // namespace
 }  // namespace ouro
