@@ -211,6 +211,7 @@ private:
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
     void restore_some(std::span<const std::uint32_t> pages) noexcept;
+    void forget_verified(std::span<const std::uint32_t> pages) noexcept;
     void forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
     void move_to_future(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;

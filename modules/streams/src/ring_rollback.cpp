@@ -70,9 +70,17 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
         log_.drop_behind(tick);
     }
     restore(pages);
+    forget_verified(pages);
     ++stats_.rollbacks;
     stats_.pages_restored += pages.size();
     return future;
+}
+
+// What was wrong in them is gone, and told when it comes again.
+void RingCore::forget_verified(std::span<const std::uint32_t> pages) noexcept {
+    if (verified_pages_.empty()) return;
+    for (const std::uint32_t page : pages)
+        verified_pages_[page] = 0;
 }
 
 // Every page that was captured after the tick, or written since the last.
