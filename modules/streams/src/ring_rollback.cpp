@@ -46,13 +46,17 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
                                          std::uint32_t reserved_pages) noexcept {
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
+    if (futures_.count() != 0) drop_futures();
+    const auto is_read = [&] { return leases_.is_any_held() && leases_.newest_or(tick) > tick; };
+    // Before anybody sees that the ticks behind are gone.
+    const bool is_full = futures_.count() == FutureStore::kMaxFutures;
+    if (is_full && (keeps || is_read())) return Status::capacity_exhausted;
     timeline_.go_back(tick);
-    const bool is_read = leases_.is_any_held() && leases_.newest_or(tick) > tick;
     std::uint8_t future = 0;
-    if (keeps || is_read) {
-        drop_futures();
+    if (keeps || is_read()) {
         future = futures_.begin(tick, last, touched_pages_.load(std::memory_order_relaxed), keeps);
         if (future == 0) {
+            // Somebody began to read just now.
             timeline_.advance(last);
             return Status::capacity_exhausted;
         }

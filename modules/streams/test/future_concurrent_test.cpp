@@ -165,5 +165,55 @@ TEST(FutureConcurrent, ReadersSeeWholeTicksOfPackedFutures) {
     }
 }
 
+// Somebody who sees when the newest tick is another.
+struct Watcher {
+    StateRing* ring = nullptr;
+    Tick newest = 0;
+    std::atomic<bool> has_begun = false;
+    std::atomic<bool> is_over = false;
+    std::uint64_t faults = 0;
+
+    static void run(void* argument) {
+        auto& self = *static_cast<Watcher*>(argument);
+        self.has_begun = true;
+        while (!self.is_over.load(std::memory_order_relaxed))
+            if (self.ring->newest() != self.newest) ++self.faults;
+    }
+};
+
+// There are so many futures at the most. What cannot become one more stays, for everybody and all the time.
+TEST(FutureConcurrent, GoingBackThatFailsIsNotSeen) {
+    constexpr std::uint32_t kMaxFutures = 48;
+    auto ring = StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 30, .history_bytes = 16 << 20});
+    ASSERT_TRUE(ring);
+    const auto commit = [&] {
+        const MemoryBlock world = *ring->segment_block("world");
+        world.data[0] = static_cast<std::byte>(ring->newest());
+        ASSERT_EQ(ring->mark(world.data, 1), Status::ok);
+        ASSERT_TRUE(ring->commit());
+    };
+    commit();
+    for (std::uint32_t count = 0; count < kMaxFutures; ++count) {
+        commit();
+        ASSERT_TRUE(ring->branch(1));
+    }
+    commit();
+    const auto view = ring->view(2);
+    ASSERT_TRUE(view);
+    Watcher watcher{.ring = &*ring, .newest = 2};
+    auto thread = os::Thread::start(Watcher::run, &watcher);
+    ASSERT_TRUE(thread);
+    while (!watcher.has_begun.load())
+        os::yield_thread();
+    for (int times = 0; times < 10'000; ++times) {
+        ASSERT_EQ(ring->branch(1).status(), Status::capacity_exhausted);
+        ASSERT_EQ(ring->rollback(1).status(), Status::capacity_exhausted);
+    }
+    watcher.is_over = true;
+    thread->join();
+    EXPECT_EQ(watcher.faults, 0U);
+    EXPECT_EQ(ring->check(), Status::ok);
+}
+
 }  // namespace
 }  // namespace ouro
