@@ -130,6 +130,7 @@ private:
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
     [[nodiscard]] const std::byte* whole_page(std::uint32_t slot) const noexcept;
     [[nodiscard]] const std::byte* unpack_at(std::uint32_t page, std::uint32_t cell) noexcept;
+    [[nodiscard]] const std::byte* try_unpack(std::uint32_t page, std::uint32_t cell) noexcept;
     [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
     Status collect() noexcept;
 
