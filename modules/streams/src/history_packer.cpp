@@ -94,6 +94,13 @@ void HistoryPacker::read(std::uint32_t page, std::uint32_t word, std::byte* out)
     OURO_ASSERT(is_sound, "a packed version of a page is damaged");
 }
 
+// Whether commits may yet make a record of lines of it, and of those behind it, each the base of the one
+// before.
+bool HistoryPacker::becomes_lines(std::uint32_t page, Version version) const noexcept {
+    const bool is_fine = !from_.line_runs.empty() && from_.line_runs[page] != kNotFine;
+    return is_fine && from_.index->newest_tick(page) == version.tick;
+}
+
 // The version that the tick replaced, as its difference to the one it was replaced by. What is read stays as
 // it is. False when there is no room.
 bool HistoryPacker::pack_page(std::uint32_t page, std::uint32_t tick) noexcept {
@@ -108,8 +115,8 @@ bool HistoryPacker::pack_page(std::uint32_t page, std::uint32_t tick) noexcept {
         });
     if (is_read) return true;
     std::uint8_t& run = runs_[kOld][page];
-    // Nor against one that is packed itself, or chains would grow together.
-    const bool stands_alone = is_packed(next.slot) || run + 1U >= kChainLength;
+    // Nor against one that is packed itself, or will be as lines, or chains would grow together.
+    const bool stands_alone = is_packed(next.slot) || becomes_lines(page, next) || run + 1U >= kChainLength;
     const std::byte* base = stands_alone ? nullptr : from_.slots->page(next.slot);
     Encoded encoded = encode(page, from_.slots->page(slot), base, tick, stands_alone);
     encoded.record.hash = from_.has_hashes ? from_.slots->hash(slot) : 0;

@@ -37,11 +37,15 @@ public:
         const SlotStore* slots;
         PackedStore* packed;
         const LeaseTable* leases;
+        // Of each page; none where no segment is fine.
+        std::span<const std::uint8_t> line_runs;
         bool has_hashes;
     };
 
     static constexpr std::uint32_t kMaxTicks = 64;
     static constexpr std::uint32_t kMaxGroup = 256;
+    // In `Sources::line_runs`: not of a fine segment.
+    static constexpr std::uint8_t kNotFine = 255;
 
     HistoryPacker() noexcept : Job(&run) {}
 
@@ -124,6 +128,7 @@ private:
     [[nodiscard]] Encoded encode(std::uint32_t page, const std::byte* bytes, const std::byte* base,
                                  std::uint32_t base_tick, bool stands_alone) noexcept;
     [[nodiscard]] VersionIndex::Located locate(std::uint32_t page, std::uint32_t tick) const noexcept;
+    [[nodiscard]] bool becomes_lines(std::uint32_t page, Version version) const noexcept;
     void read(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept;
     [[nodiscard]] std::byte* buffer(std::size_t number) const noexcept {
         return buffers_.data() + number * kStatePageBytes;

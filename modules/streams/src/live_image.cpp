@@ -81,8 +81,9 @@ Status LiveImage::place(std::span<const SegmentOptions> options) noexcept {
     if (options.size() > kMaxSegments) return Status::capacity_exhausted;
     // The header has the first granule for itself.
     std::uint64_t end = kSegmentAlignment;
-    for (const bool placed : {true, false}) {
-        for (const SegmentKind kind : {SegmentKind::portable, SegmentKind::process_bound}) {
+    // Where portable ones are does not depend on the others.
+    for (const SegmentKind kind : {SegmentKind::portable, SegmentKind::process_bound}) {
+        for (const bool placed : {true, false}) {
             for (const SegmentOptions& each : options) {
                 if ((each.offset != 0) != placed || each.kind != kind) continue;
                 if (const Status status = place_one(each, end); status != Status::ok) return status;

@@ -120,15 +120,15 @@ TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages,
         const std::uint32_t slot = slots[index];
         const std::byte* bytes = live(page);
         store_page(slots_.page(slot), bytes);
-        if (hashes_) rehash(page, slots_.hash(index_.newest_slot(page)), slot, change);
+        if (hashes_) rehash(page, bytes, slots_.hash(index_.newest_slot(page)), slot, change);
     }
     finish_stores();
     return change;
 }
 
-void RingCore::rehash(std::uint32_t page, std::uint64_t old_hash, std::uint32_t slot,
+void RingCore::rehash(std::uint32_t page, const std::byte* bytes, std::uint64_t old_hash, std::uint32_t slot,
                       TickHashes& change) noexcept {
-    const std::uint64_t hash = masks_.hash(live(page), page);
+    const std::uint64_t hash = masks_.hash(bytes, page);
     const bool is_portable = kinds_[page] == static_cast<std::uint8_t>(SegmentKind::portable);
     (is_portable ? change.portable : change.process_bound) += hash - old_hash;
     slots_.set_hash(slot, hash);

@@ -133,8 +133,12 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     dense_ticks_ = options.packing ? options.dense_ticks : UINT32_MAX / 2;
     whole_ticks_ = options.history_ticks;
     thin_every_ = sizes.thinned_groups != 0 ? options.thin_every : 0;
-    packer_.start(
-        {.index = &index_, .slots = &slots_, .packed = &packed_, .leases = &leases_, .has_hashes = hashes_});
+    packer_.start({.index = &index_,
+                   .slots = &slots_,
+                   .packed = &packed_,
+                   .leases = &leases_,
+                   .line_runs = line_runs_,
+                   .has_hashes = hashes_});
     std::ranges::fill(kinds_, static_cast<std::uint8_t>(SegmentKind::portable));
     std::ranges::fill(line_runs_, kNotFine);
     for (const Segment& segment : image_.segments()) {

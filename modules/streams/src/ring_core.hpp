@@ -130,6 +130,7 @@ private:
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
     [[nodiscard]] const std::byte* whole_page(std::uint32_t slot) const noexcept;
     [[nodiscard]] const std::byte* unpack_at(std::uint32_t page, std::uint32_t cell) noexcept;
+    [[nodiscard]] const std::byte* try_unpack(std::uint32_t page, std::uint32_t cell) noexcept;
     [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
     Status collect() noexcept;
 
@@ -151,7 +152,9 @@ private:
     [[nodiscard]] std::uint32_t put_line_record(const PackedRecord& record, const std::byte* bytes) noexcept;
     void prefetch_lines(std::span<const std::uint32_t> pages, std::size_t at) const noexcept;
     void forget_lines(std::span<const std::uint32_t> pages) noexcept;
-    void rehash(std::uint32_t page, std::uint64_t old_hash, std::uint32_t slot, TickHashes& change) noexcept;
+    // Of the bytes that are kept in the slot.
+    void rehash(std::uint32_t page, const std::byte* bytes, std::uint64_t old_hash, std::uint32_t slot,
+                TickHashes& change) noexcept;
     void publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                  TickHashes hashes) noexcept;
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
@@ -205,10 +208,11 @@ private:
     void note_hashes(std::uint32_t first, std::uint32_t last) noexcept;
 
     // Rollback.
-    Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps) noexcept;
+    Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
     void restore_some(std::span<const std::uint32_t> pages) noexcept;
+    void forget_verified(std::span<const std::uint32_t> pages) noexcept;
     void forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
     void move_to_future(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
@@ -249,8 +253,7 @@ private:
         else
             parallel_for(*jobs_, count, kChunkPages, work);
     }
-    // In `line_runs_`: not of a fine segment.
-    static constexpr std::uint8_t kNotFine = 255;
+    static constexpr std::uint8_t kNotFine = HistoryPacker::kNotFine;
     static constexpr std::size_t kSharedPages = 256;
     static constexpr std::size_t kChunkPages = 64;
 

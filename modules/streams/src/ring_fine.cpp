@@ -74,14 +74,17 @@ TickHashes RingCore::capture_lines(std::span<const std::uint32_t> pages) noexcep
         const bool is_read = is_any_held && leases_.any_of(0, [&](LeaseTable::Lease lease, std::uint8_t) {
             return lease.tick >= old.tick;
         });
+        const std::byte* bytes = live(page);
         if (is_read) {
             line_runs_[page] = 0;
             line_slots_[at] = slots_.take(1)[0];
-            store_page(slots_.page(line_slots_[at]), live(page));
+            store_page(slots_.page(line_slots_[at]), bytes);
         } else {
             line_slots_[at] = keep_lines(page, old, lines_[at]);
+            // Without what nobody declared.
+            bytes = slots_.page(line_slots_[at]);
         }
-        if (hashes_) rehash(page, old_hash, line_slots_[at], change);
+        if (hashes_) rehash(page, bytes, old_hash, line_slots_[at], change);
     }
     finish_stores();
     return change;

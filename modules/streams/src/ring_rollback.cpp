@@ -12,7 +12,7 @@ constexpr std::size_t kAhead = 6;
 Status RingCore::rollback(Tick tick) noexcept {
     if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
-    return go_back(static_cast<std::uint32_t>(tick), false).status();
+    return go_back(static_cast<std::uint32_t>(tick), false, 0).status();
 }
 
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
@@ -25,12 +25,11 @@ Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
     if (pages > UINT32_MAX || !leases_.reserve(static_cast<std::uint32_t>(pages)))
         return Status::budget_exceeded;
-    const auto future = go_back(target, true);
+    const auto future = go_back(target, true, static_cast<std::uint32_t>(pages));
     if (!future) {
         leases_.unreserve(static_cast<std::uint32_t>(pages));
         return future.status();
     }
-    leases_.take_for(*future, target, static_cast<std::uint32_t>(pages));
     return futures_.handle(*future);
 }
 
@@ -40,22 +39,29 @@ std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
     return changes;
 }
 
-// The number of the future that what is left behind became, or zero.
-Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcept {
+// The number of the future that what is left behind became, or zero. Where it fails, what was reserved is
+// still the caller's. The future has its lease before the index leads anybody there: its readers have from
+// the fork what the future did not change.
+Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
+                                         std::uint32_t reserved_pages) noexcept {
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
+    if (futures_.count() != 0) drop_futures();
+    const auto is_read = [&] { return leases_.is_any_held() && leases_.newest_or(tick) > tick; };
+    // Before anybody sees that the ticks behind are gone.
+    const bool is_full = futures_.count() == FutureStore::kMaxFutures;
+    if (is_full && (keeps || is_read())) return Status::capacity_exhausted;
     timeline_.go_back(tick);
-    const bool is_read = leases_.is_any_held() && leases_.newest_or(tick) > tick;
     std::uint8_t future = 0;
-    if (keeps || is_read) {
-        drop_futures();
+    if (keeps || is_read()) {
         future = futures_.begin(tick, last, touched_pages_.load(std::memory_order_relaxed), keeps);
         if (future == 0) {
+            // Somebody began to read just now.
             timeline_.advance(last);
             return Status::capacity_exhausted;
         }
         if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);
-        if (!keeps) leases_.take_for(future, tick, 0);
+        leases_.take_for(future, tick, reserved_pages);
     }
     const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));
     if (packs_) {
@@ -68,20 +74,28 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps) noexcep
         log_.drop_behind(tick);
     }
     restore(pages);
+    forget_verified(pages);
     ++stats_.rollbacks;
     stats_.pages_restored += pages.size();
     return future;
+}
+
+// What was wrong in them is gone, and told when it comes again.
+void RingCore::forget_verified(std::span<const std::uint32_t> pages) noexcept {
+    if (verified_pages_.empty()) return;
+    for (const std::uint32_t page : pages)
+        verified_pages_[page] = 0;
 }
 
 // Every page that was captured after the tick, or written since the last.
 std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
     if (changes_since(tick) > index_.page_count()) {
         for (std::uint32_t page = 0; page < index_.page_count(); ++page)
-            if (index_.newest_tick(page) > tick) marks_.mark_page(page);
+            if (index_.newest_tick(page) > tick) marks_.list_page(page);
     } else {
         visit_since(tick, [&](std::span<const std::uint32_t> pages) {
             for (const std::uint32_t page : pages)
-                marks_.mark_page(page);
+                marks_.list_page(page);
         });
     }
     const std::uint32_t count = marks_.drain(scratch_.data());

@@ -41,26 +41,31 @@ void RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::u
                           "a packed version is of another page");
 }
 
+// There are places for all pages that may be unpacked, and some for those who unpack the same: where more do
+// so at once, the others wait until one is done.
 const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noexcept {
-    gate_.enter();
-    // Once more, for things may have moved before the gate.
-    const std::byte* bytes = unpacked_.find(cell, page);
-    if (bytes == nullptr) {
-        const std::uint32_t word = slot_at(page, cell);
-        if (!is_packed(word)) {
-            bytes = whole_page(word);
-        } else {
-            const std::uint32_t place = unpacked_.take();
-            read_packed_beside(page, word, leases_.lease(cell).future, unpacked_.bytes(place));
-            bytes = unpacked_.add(cell, page, place);
-        }
+    for (;;) {
+        gate_.enter();
+        const std::byte* bytes = try_unpack(page, cell);
+        gate_.leave();
+        if (bytes != nullptr) return bytes;
+        os::yield_thread();
     }
-    gate_.leave();
-    return bytes;
 }
 
-// With the gate closed. Who has nothing set aside reads nothing packed, or is about to take a view and will
-// find that the tick is gone.
+// Inside the gate. Looked for once more, for things may have moved before it. Null when there is no place.
+const std::byte* RingCore::try_unpack(std::uint32_t page, std::uint32_t cell) noexcept {
+    if (const std::byte* bytes = unpacked_.find(cell, page); bytes != nullptr) return bytes;
+    const std::uint32_t word = slot_at(page, cell);
+    if (!is_packed(word)) return whole_page(word);
+    const std::uint32_t place = unpacked_.take();
+    if (place == 0) return nullptr;
+    read_packed_beside(page, word, leases_.lease(cell).future, unpacked_.bytes(place));
+    return unpacked_.add(cell, page, place);
+}
+
+// With the gate closed, when nobody has a place but for a page that was added. Who has nothing set aside
+// reads nothing packed, or is about to take a view and will find that the tick is gone.
 void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept {
     for (std::uint32_t cell = 0; cell < LeaseTable::kReaderCells; ++cell) {
         const LeaseTable::Lease lease = leases_.lease(cell);
@@ -68,6 +73,7 @@ void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint
                            (until == 0 || lease.tick < until);
         if (!reads || !leases_.is_set_aside(cell) || unpacked_.find(cell, page) != nullptr) continue;
         const std::uint32_t place = unpacked_.take();
+        OURO_ASSERT(place != 0, "readers unpack more than was set aside for them");
         read_packed(page, version.slot, unpacked_.bytes(place));
         unpacked_.add(cell, page, place);
     }

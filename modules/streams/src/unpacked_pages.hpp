@@ -24,7 +24,8 @@ public:
         return first_[cell].load(std::memory_order_acquire) != 0;
     }
 
-    // A place to unpack into; then add it. Requires: so many are set aside for the reader (asserts).
+    // A place to unpack into; then add it. Zero when others have all that are free, of which they give back
+    // those with pages that another thread was quicker to add.
     [[nodiscard]] std::uint32_t take() noexcept;
     [[nodiscard]] std::byte* bytes(std::uint32_t place) const noexcept {
         return pages_ + (std::size_t{place} - 1) * kStatePageBytes;

@@ -238,6 +238,7 @@ void detail::verify_commit(const StateRing& ring, const RingCore& core) noexcept
     Reporter reporter(ring, verifier.options, tell, &verifier);
     const PageCheck check(ring, verifier.options);
     const std::span<std::uint64_t> before = core.verified_pages();
+    if (verifier.begins_anew()) std::ranges::fill(before, std::uint64_t{0});
     for (std::uint32_t page = 0; page < before.size(); ++page) {
         const std::uint64_t offset = std::uint64_t{page} << kStatePageShift;
         PageFault fault(ring);
@@ -251,6 +252,10 @@ void detail::verify_commit(const StateRing& ring, const RingCore& core) noexcept
 void CommitVerifier::begin(Tick tick) noexcept {
     tick_ = tick;
     last_count_ = 0;
+}
+
+bool CommitVerifier::begins_anew() noexcept {
+    return std::exchange(is_cleared_, false);
 }
 
 void CommitVerifier::add(const Finding& finding) noexcept {

@@ -12,8 +12,8 @@ namespace ouro::detail {
 
 // A page is packed as its difference to a newer version so many times running; then one stands for itself.
 inline constexpr std::uint32_t kChainLength = 16;
-// Old and thinned-out history each count for themselves.
-inline constexpr std::uint32_t kMaxSteps = 2 * kChainLength + 2;
+// Thinned-out history, lines and old history each count for themselves, and follow each other in this order.
+inline constexpr std::uint32_t kMaxSteps = 3 * kChainLength + 2;
 
 // Applies one record to the page it is a difference to. False when it is damaged.
 [[nodiscard]] bool apply_record(const SlotStore& slots, const PackedStore& packed, std::uint32_t word,

@@ -75,7 +75,7 @@ void WriteFinder::take_written(const os::WrittenRange& range, bool stays_open, c
         (void)kernel_.arm(image.block().sub(offset, std::size_t{behind - cold_begin} << kStatePageShift));
     };
     for (std::uint32_t page = cold_begin; page < end; ++page) {
-        marks.mark_page(page);
+        marks.list_page(page);
         if (!warm_up(page, last)) continue;
         ++seen.hot_pages;
         arm(page);
@@ -116,7 +116,7 @@ Status WriteFinder::collect_protect(os::FaultTracker& tracker, const LiveImage& 
         if (!result) return result.status();
         for (const os::WrittenRange& each : std::span(found).first(result->count))
             for (std::uint32_t page = page_of(image, each.begin); page < page_of(image, each.end); ++page)
-                marks.mark_page(page);
+                marks.list_page(page);
         if (result->resume == nullptr) break;
         range = {result->resume, static_cast<std::size_t>(range.end() - result->resume)};
     }
@@ -130,7 +130,7 @@ void WriteFinder::collect_compare(const LiveImage& image, const Segment& segment
         const std::byte* live = image.block().data + (std::size_t{page} << kStatePageShift);
         const std::uint32_t slot = last.index.newest_slot(page);
         const bool is_same = slot == 0 ? is_zero_page(live) : is_same_page(live, last.slots.page(slot));
-        if (!is_same) marks.mark_page(page);
+        if (!is_same) marks.list_page(page);
     }
 }
 

@@ -147,6 +147,38 @@ TEST_F(CommitVerifierTest, ValuesAreNamedWhenTheyComeUp) {
     EXPECT_EQ(verifier_.last_count(), 1U);
 }
 
+// The tick is simulated again, and the same goes wrong again.
+TEST_F(CommitVerifierTest, WhatComesAgainAfterGoingBackIsToldAgain) {
+    put(world_, std::uint64_t{1});
+    commit();
+    const auto go_wrong = [&] {
+        put(world_ + 64, std::numeric_limits<float>::quiet_NaN());
+        put(world_ + 5000, std::uint8_t{1}, false);
+        EXPECT_EQ(commit(), 2U);
+    };
+    go_wrong();
+    EXPECT_EQ(verifier_.last_count(), 2U);
+    for (int times = 0; times < 2; ++times) {
+        if (times == 0) {
+            ASSERT_TRUE(ring_.rollback(1));
+        } else {
+            ASSERT_TRUE(ring_.branch(1));
+        }
+        go_wrong();
+        // What nobody declared is still there: it was not gone back.
+        EXPECT_EQ(verifier_.last_count(), 1U);
+        EXPECT_EQ(verifier_.kept().back().finding.kind, FindingKind::not_a_number);
+    }
+    commit();
+    EXPECT_EQ(verifier_.last_count(), 0U);
+    // From the beginning.
+    verifier_.clear();
+    commit();
+    EXPECT_EQ(verifier_.count(), 2U);
+    commit();
+    EXPECT_EQ(verifier_.count(), 2U);
+}
+
 TEST_F(CommitVerifierTest, TheCallbackIsToldBeforeTheCommitReturns) {
     std::vector<std::pair<Tick, const void*>> told;
     CommitVerifier verifier(

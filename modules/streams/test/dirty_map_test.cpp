@@ -117,6 +117,20 @@ TEST_F(DirtyMapTest, LinesAreToldApart) {
     }
 }
 
+TEST_F(DirtyMapTest, APageAsAWholeHasAllItsLines) {
+    constexpr std::size_t kLines = kPages * kStatePageBytes / kStateLineBytes;
+    const auto marks = std::make_unique<LineMarks<kLines>>();
+    DirtyMap map(image_.data(), image_.size(), pages_, groups_, marks->bytes);
+    ASSERT_EQ(map.mark(&image_[3 * kStatePageBytes + 100], 1), Status::ok);
+    map.mark_page(3);
+    map.mark_page(4);
+    ASSERT_EQ(map.mark(&image_[4 * kStatePageBytes + 100], 1), Status::ok);
+    EXPECT_EQ(map.take_lines(3), ~std::uint64_t{0});
+    EXPECT_EQ(map.take_lines(4), ~std::uint64_t{0});
+    EXPECT_EQ(map.take_lines(2), 0U);
+    EXPECT_EQ(map.take_lines(5), 0U);
+}
+
 TEST_F(DirtyMapTest, EveryPageCanBeMarkedAtOnce) {
     EXPECT_EQ(map_.mark(image_.data(), image_.size()), Status::ok);
     ASSERT_EQ(drain().size(), kPages);

@@ -19,7 +19,8 @@ constexpr std::uint32_t kPages = 24;
 constexpr SegmentOptions kWorld{.name = "world", .bytes = kPages * kStatePageBytes};
 constexpr auto kFirstPage = static_cast<std::uint32_t>(kSegmentAlignment / kStatePageBytes);
 
-// The first page is filled with the number of the tick, any other that is written with one number.
+// The first page is filled with the number of the tick, any other with one number. From the first tick on
+// none is zero: a page that nobody finds would be.
 struct Futures {
     StateRing ring;
     std::atomic<bool> is_over = false;
@@ -28,11 +29,16 @@ struct Futures {
     // Handles that may be stale by now.
     std::array<std::atomic<std::uint64_t>, 4> handles{};
 
+    void begin() {
+        const MemoryBlock world = *ring.segment_block("world");
+        for (std::uint32_t page = 0; page < kPages; ++page)
+            fill(world.data + std::size_t{page} * kStatePageBytes, 1);
+    }
     void write(Random& random) {
         const MemoryBlock world = *ring.segment_block("world");
         fill(world.data, ring.newest() + 1);
         for (std::uint32_t count = random.below(8); count != 0; --count)
-            fill(world.data + std::size_t{1 + random.below(kPages - 1)} * kStatePageBytes, random.next());
+            fill(world.data + std::size_t{1 + random.below(kPages - 1)} * kStatePageBytes, random.next() | 1);
     }
     void fill(std::byte* page, std::uint64_t number) {
         for (std::size_t at = 0; at < kStatePageBytes; at += sizeof(number))
@@ -44,7 +50,7 @@ struct Futures {
             const std::byte* bytes = view.page(page);
             std::uint64_t first = 0;
             std::memcpy(&first, bytes, sizeof(first));
-            if (page == kFirstPage && first != view.tick()) return false;
+            if (first == 0 || (page == kFirstPage && first != view.tick())) return false;
             if (std::memcmp(bytes, bytes + sizeof(first), kStatePageBytes - sizeof(first)) != 0) return false;
         }
         return true;
@@ -61,20 +67,29 @@ struct FutureReader {
         while (!self.futures->is_over.load(std::memory_order_relaxed))
             self.read(random);
     }
-    void read(Random& random) {
+    // Of a kept future, or of the present, which may become one while it is held.
+    [[nodiscard]] Expected<TickView> any_view(Random& random) const {
+        const StateRing& ring = futures->ring;
+        const Tick newest = ring.newest();
+        if (random.below(2) == 0) {
+            const Tick tick = newest - std::min<Tick>(newest - 1, random.below(20));
+            return ring.view(ring.nearest(tick).value_or(tick));
+        }
         const auto& handle = futures->handles[random.below(4)];
         const auto future = KeptFuture::from_bits(handle.load(std::memory_order_relaxed));
-        const Tick newest = futures->ring.newest();
-        const auto view =
-            futures->ring.view(future, newest + 20 - std::min<Tick>(newest + 20, random.below(60)));
+        return ring.view(future, newest + 20 - std::min<Tick>(newest + 20, random.below(60)));
+    }
+    void read(Random& random) {
+        const auto view = any_view(random);
         if (!view) {
             const bool is_expected =
                 view.status() == Status::stale_handle || view.status() == Status::out_of_range ||
-                view.status() == Status::tick_thinned || view.status() == Status::budget_exceeded;
+                view.status() == Status::tick_thinned || view.status() == Status::tick_gone ||
+                view.status() == Status::budget_exceeded;
             if (!is_expected) futures->faults.fetch_add(1);
             return;
         }
-        for (int times = 0; times < 2; ++times) {
+        for (int times = 0; times < 4; ++times) {
             if (!Futures::is_whole(*view)) futures->faults.fetch_add(1);
             os::yield_thread();
         }
@@ -111,6 +126,8 @@ void run_futures(std::uint64_t seed, const StateRingOptions& options) {
     Futures futures;
     futures.ring = *std::move(ring);
     Random random(seed);
+    futures.begin();
+    ASSERT_TRUE(futures.ring.commit());
     std::array<FutureReader, 3> readers;
     std::array<os::Thread, 3> threads;
     for (std::size_t index = 0; index < readers.size(); ++index) {
@@ -146,6 +163,56 @@ TEST(FutureConcurrent, ReadersSeeWholeTicksOfPackedFutures) {
                                       .thin_every = 4,
                                       .jobs = workers == 0 ? nullptr : &*jobs});
     }
+}
+
+// Somebody who sees when the newest tick is another.
+struct Watcher {
+    StateRing* ring = nullptr;
+    Tick newest = 0;
+    std::atomic<bool> has_begun = false;
+    std::atomic<bool> is_over = false;
+    std::uint64_t faults = 0;
+
+    static void run(void* argument) {
+        auto& self = *static_cast<Watcher*>(argument);
+        self.has_begun = true;
+        while (!self.is_over.load(std::memory_order_relaxed))
+            if (self.ring->newest() != self.newest) ++self.faults;
+    }
+};
+
+// There are so many futures at the most. What cannot become one more stays, for everybody and all the time.
+TEST(FutureConcurrent, GoingBackThatFailsIsNotSeen) {
+    constexpr std::uint32_t kMaxFutures = 48;
+    auto ring = StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 30, .history_bytes = 16 << 20});
+    ASSERT_TRUE(ring);
+    const auto commit = [&] {
+        const MemoryBlock world = *ring->segment_block("world");
+        world.data[0] = static_cast<std::byte>(ring->newest());
+        ASSERT_EQ(ring->mark(world.data, 1), Status::ok);
+        ASSERT_TRUE(ring->commit());
+    };
+    commit();
+    for (std::uint32_t count = 0; count < kMaxFutures; ++count) {
+        commit();
+        ASSERT_TRUE(ring->branch(1));
+    }
+    commit();
+    const auto view = ring->view(2);
+    ASSERT_TRUE(view);
+    Watcher watcher{.ring = &*ring, .newest = 2};
+    auto thread = os::Thread::start(Watcher::run, &watcher);
+    ASSERT_TRUE(thread);
+    while (!watcher.has_begun.load())
+        os::yield_thread();
+    for (int times = 0; times < 10'000; ++times) {
+        ASSERT_EQ(ring->branch(1).status(), Status::capacity_exhausted);
+        ASSERT_EQ(ring->rollback(1).status(), Status::capacity_exhausted);
+    }
+    watcher.is_over = true;
+    thread->join();
+    EXPECT_EQ(watcher.faults, 0U);
+    EXPECT_EQ(ring->check(), Status::ok);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -179,6 +180,22 @@ TEST_F(ImageHeapTest, FindsRootsAgain) {
     const auto fresh = ring().view(0);
     ASSERT_TRUE(fresh);
     EXPECT_EQ(PastReader(*fresh).root<Town>(heap(), "town").status(), Status::corrupt_data);
+}
+
+TEST_F(ImageHeapTest, ValuesBehindTheEndOfAPastTickAreRefused) {
+    const auto town = heap().make_root<Town>("town");
+    ASSERT_TRUE(town);
+    const auto view = ring().view(rig_.commit());
+    ASSERT_TRUE(view);
+    const PastReader past(*view);
+    const auto first = OffsetPtr<std::uint64_t>::from_offset(town->offset());
+    std::array<std::uint64_t, 2> room{};
+    const std::span<std::uint64_t> values(room);
+    EXPECT_EQ(past.load(first, 0, values), Status::ok);
+    // So many bytes that they begin at zero again, or behind.
+    for (const std::uint64_t index : {std::uint64_t{1} << 61, (std::uint64_t{1} << 61) + 1, UINT64_MAX,
+                                      UINT64_MAX / 8, std::uint64_t{ring().image().size}})
+        EXPECT_EQ(past.load(first, index, values), Status::out_of_range) << index;
 }
 
 TEST_F(ImageHeapTest, HasRoomForSoManyRoots) {

@@ -2,6 +2,7 @@
 // same place than a whole ring would bring them there.
 #include "lease_table.hpp"
 #include "timeline.hpp"
+#include "unpacked_pages.hpp"
 #include "version_index.hpp"
 
 #include <ouro/base/align.hpp>
@@ -316,6 +317,69 @@ TEST(RingParts, AReaderComesToAnEndWhileBlocksAreTakenAnew) {
     thread->join();
     EXPECT_EQ(reader.faults, 0U);
     EXPECT_EQ(reader.index.check(), Status::ok);
+}
+
+// More threads than there are places want the same page: whoever finds none looks whether another was
+// quicker, until it was.
+struct Unpacker {
+    static constexpr std::uint32_t kPages = 2'000;
+
+    UnpackedPages* unpacked = nullptr;
+    std::atomic<std::uint32_t>* page = nullptr;
+    std::atomic<std::uint32_t>* done = nullptr;
+    std::uint32_t faults = 0;
+
+    static void run(void* argument) {
+        auto& self = *static_cast<Unpacker*>(argument);
+        for (std::uint32_t page = 1; page <= kPages; ++page) {
+            while (self.page->load() != page)
+                os::yield_thread();
+            if (self.unpack(page)[0] != static_cast<std::byte>(page)) ++self.faults;
+            self.done->fetch_add(1);
+        }
+    }
+    [[nodiscard]] const std::byte* unpack(std::uint32_t page_number) const {
+        for (;;) {
+            if (const std::byte* found = unpacked->find(0, page_number); found != nullptr) return found;
+            if (const std::uint32_t place = unpacked->take(); place != 0) {
+                unpacked->bytes(place)[0] = static_cast<std::byte>(page_number);
+                os::yield_thread();
+                return unpacked->add(0, page_number, place);
+            }
+            os::yield_thread();
+        }
+    }
+};
+
+TEST(RingParts, WhoeverHasNoPlaceToUnpackWaitsForOneWhoHas) {
+    constexpr std::uint32_t kPlaces = 2;
+    UnpackedPages unpacked;
+    Carver size;
+    unpacked.carve(size, kPlaces);
+    std::vector<std::byte> memory(static_cast<std::size_t>(size.used_bytes()) + kStatePageBytes);
+    auto* aligned = memory.data() + padding_to(memory.data(), kStatePageBytes);
+    Carver carver(MemoryBlock{aligned, memory.size() - kStatePageBytes});
+    unpacked.carve(carver, kPlaces);
+    std::atomic<std::uint32_t> page = 0;
+    std::atomic<std::uint32_t> done = 0;
+    std::array<Unpacker, 6> unpackers;
+    std::array<os::Thread, 6> threads;
+    for (std::size_t index = 0; index < unpackers.size(); ++index) {
+        unpackers[index] = {.unpacked = &unpacked, .page = &page, .done = &done};
+        auto thread = os::Thread::start(Unpacker::run, &unpackers[index]);
+        ASSERT_TRUE(thread);
+        threads[index] = *std::move(thread);
+    }
+    for (std::uint32_t each = 1; each <= Unpacker::kPages; ++each) {
+        page.store(each);
+        while (done.load() != each * unpackers.size())
+            os::yield_thread();
+        unpacked.end(0);
+    }
+    for (os::Thread& thread : threads)
+        thread.join();
+    for (const Unpacker& unpacker : unpackers)
+        EXPECT_EQ(unpacker.faults, 0U);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -211,6 +213,31 @@ TEST(StateRing, SaysWhyItTracksAsItDoes) {
     ASSERT_TRUE(ring) << status_name(ring.status());
     EXPECT_NE(ring->segments()[0].tracking, Tracking::automatic);
     EXPECT_FALSE(ring->segments()[0].reason.empty());
+}
+
+// A program without the process-bound segments has the others at the same places.
+TEST(StateRing, PortableSegmentsDoNotGiveWay) {
+    constexpr std::array kSegments = {
+        SegmentOptions{.name = "world", .bytes = 128 << 10},
+        SegmentOptions{.name = "map", .bytes = 64 << 10, .offset = 512 << 10},
+        SegmentOptions{.name = "script", .bytes = 64 << 10, .kind = SegmentKind::process_bound},
+        SegmentOptions{
+            .name = "heap", .bytes = 64 << 10, .kind = SegmentKind::process_bound, .offset = 2 << 20},
+    };
+    const auto all = StateRing::create({.segments = kSegments, .history_bytes = 16 << 20});
+    const auto portable =
+        StateRing::create({.segments = std::span(kSegments).first(2), .history_bytes = 16 << 20});
+    ASSERT_TRUE(all && portable);
+    for (const std::string_view name : {"world", "map"})
+        EXPECT_EQ(all->segment_block(name)->data - all->image().data,
+                  portable->segment_block(name)->data - portable->image().data)
+            << name;
+    EXPECT_EQ(all->segment_block("heap")->data - all->image().data, 2 << 20);
+    // Nor for one that would be in their way.
+    std::array in_the_way = kSegments;
+    in_the_way[3].offset = 640 << 10;
+    EXPECT_EQ(StateRing::create({.segments = in_the_way, .history_bytes = 16 << 20}).status(),
+              Status::address_in_use);
 }
 
 TEST(StateRing, TooManySegmentsAreRefused) {

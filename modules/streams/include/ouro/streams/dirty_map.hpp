@@ -50,7 +50,7 @@ public:
         if (lines_ != nullptr) mark_lines(offset, bytes);
         const std::size_t last = (offset + bytes - 1) >> kStatePageShift;
         for (std::size_t page = offset >> kStatePageShift; page <= last; ++page)
-            mark_page(static_cast<std::uint32_t>(page));
+            list_page(static_cast<std::uint32_t>(page));
         return Status::ok;
     }
 
@@ -75,8 +75,13 @@ public:
         return address - (static_cast<std::size_t>(address - image_) & (unit_bytes() - 1));
     }
 
-    // The page as a whole, of which no line is known. Requires: page is in the image.
+    // The page as a whole: all its lines, where the map has them. Requires: page is in the image.
     void mark_page(std::uint32_t page) noexcept {
+        if (lines_ != nullptr) mark_lines(std::size_t{page} << kStatePageShift, kStatePageBytes);
+        list_page(page);
+    }
+    // So that drain() has the page, of which no line is marked by this. Requires: page is in the image.
+    void list_page(std::uint32_t page) noexcept {
         OURO_DEBUG_ASSERT(page < pages_.size(), "the page is not in the image");
         // Looked at first: threads that mark pages side by side then share the lines of the map.
         Byte& own = pages_[page];

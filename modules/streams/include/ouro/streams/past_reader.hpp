@@ -46,12 +46,13 @@ public:
         if (!value) return Status::out_of_range;
         return load<T>(std::uint64_t{value.offset()});
     }
-    // As many as there is room for, side by side.
+    // As many as there is room for, side by side; out_of_range for null, too.
     template <class T>
     [[nodiscard]] Status load(OffsetPtr<T> first, std::uint64_t index, std::span<T> out) const noexcept {
         static_assert(require_sim_value<T>());
         if (out.empty()) return Status::ok;
-        if (!first) return Status::out_of_range;
+        // No image has so many, and none of them is at the place where counting begins anew.
+        if (!first || index > UINT32_MAX) return Status::out_of_range;
         return read(first.offset() + index * sizeof(T), std::as_writable_bytes(out));
     }
 

@@ -51,9 +51,10 @@ struct SegmentOptions {
     // to copy, and far less to keep, where writes are few and scattered. Only with declared tracking; see
     // docs/state-ring.md for when it pays.
     bool fine = false;
-    // Where in the image, a multiple of kSegmentAlignment; zero: behind the segments before it. Portable
-    // segments without a place come before all others, so that their places are the same in a program that
-    // has no process-bound ones.
+    // Where in the image, a multiple of kSegmentAlignment; zero: behind the segments before it, of which the
+    // portable ones come first, and of each kind those with a place. So the places of portable segments are
+    // the same in a program that has no process-bound ones. A process-bound segment whose place is in their
+    // way is refused with address_in_use.
     std::uint64_t offset = 0;
 };
 

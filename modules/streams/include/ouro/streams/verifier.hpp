@@ -81,7 +81,8 @@ struct CommitFinding {
 // Given to StateRingOptions::verifier: each commit compares the whole image as verify_image does, before it
 // returns, also those within restore(), read_image() and sync_test(). A write that nobody declared is so
 // named at the tick in which it happened. What stays as it is, is told once: a page is told of again only
-// when something else is wrong in it than at the last commit. Takes eight bytes a page of the history.
+// when something else is wrong in it than at the last commit, or when it was restored meanwhile. Takes
+// eight bytes a page of the history.
 //
 //     CommitVerifier verifier({.sources = sources}, print_finding);
 //     auto ring = StateRing::create({.segments = segments, .verifier = &verifier});
@@ -108,10 +109,16 @@ public:
     [[nodiscard]] std::uint64_t last_count() const noexcept { return last_count_; }
     // The first kMaxKept of them.
     [[nodiscard]] std::span<const CommitFinding> kept() const noexcept;
-    void clear() noexcept { count_ = last_count_ = 0; }
+    // The next commit tells of all that is still wrong.
+    void clear() noexcept {
+        count_ = last_count_ = 0;
+        is_cleared_ = true;
+    }
 
     // For the ring.
     void begin(Tick tick) noexcept;
+    // True once after clear().
+    [[nodiscard]] bool begins_anew() noexcept;
     void add(const Finding& finding) noexcept;
 
 private:
@@ -120,6 +127,7 @@ private:
     Tick tick_ = 0;
     std::uint64_t count_ = 0;
     std::uint64_t last_count_ = 0;
+    bool is_cleared_ = false;
     std::array<CommitFinding, kMaxKept> kept_{};
 };
 
