@@ -81,7 +81,23 @@ private:
         // The heap of a world has no notes.
         if (!front || front->segment_bytes != reader_.segment_bytes() || front->notes_bytes != 0)
             return false;
-        return TlsfHeap::check(heap_block()) == Status::ok && heap().image_bytes() == heap_block().size;
+        return has_sound_roots(*front) && TlsfHeap::check(heap_block()) == Status::ok &&
+               heap().image_bytes() == heap_block().size;
+    }
+    // Their places are asked with all others.
+    [[nodiscard]] static bool has_sound_roots(const ImageHeapHeader& front) noexcept {
+        std::uint32_t count = 0;
+        for (const ImageHeapHeader::Root& root : front.roots) {
+            const bool is_used = root.offset != 0;
+            if (is_used != (root.bytes != 0) || is_used == root.name.is_empty()) return false;
+            if (!is_used) continue;
+            ++count;
+            const auto has_its_name = [&](const ImageHeapHeader::Root& other) {
+                return other.offset != 0 && other.name == root.name;
+            };
+            if (std::ranges::count_if(front.roots, has_its_name) != 1) return false;
+        }
+        return count == front.root_count;
     }
 
     [[nodiscard]] bool has_sound_arenas() const noexcept {
@@ -156,8 +172,9 @@ private:
         const auto table = reader_.sparse(*record);
         if (!table) return table.status();
         const std::uint32_t front = sizeof(SparseTable) + 2 * sizeof(ColumnRecord);
-        const bool is_whole =
-            table->rows.columns == record->data + sizeof(SparseTable) && table->pages == record->data + front;
+        const bool is_whole = table->rows.columns == record->data + sizeof(SparseTable) &&
+                              table->rows.column_map == record->data + front &&
+                              table->rows.column_map_bytes == 0 && table->pages == record->data + front;
         if (!is_whole) return Status::corrupt_data;
         take(record->data, front + std::uint64_t{table->page_count} * sizeof(std::uint32_t));
         for (std::uint32_t page = 0; page < table->page_count; ++page) {

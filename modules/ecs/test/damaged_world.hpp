@@ -172,6 +172,9 @@ private:
     }
     void of_the_header() {
         const std::uint32_t base = core_.offset_of_header();
+        const std::uint32_t front = core_.segment_offset();
+        add("more roots", front + offsetof(ImageHeapHeader, root_count), 2);
+        add("a root of nothing", front + offsetof(ImageHeapHeader, roots) + 64, 1, 1);
         add("no components", base + offsetof(WorldHeader, component_count), 1);
         add("components elsewhere", base + offsetof(WorldHeader, components), header_.entities);
         add("another registry", base + offsetof(WorldHeader, registry_hash), 5, 8);
@@ -202,6 +205,7 @@ private:
         add(name + "an unknown role", place + offsetof(SparseTable, role), 9, 1);
         add(name + "next is itself", place + offsetof(SparseTable, next), place);
         add(name + "pages elsewhere", place + offsetof(SparseTable, pages), header_.entities);
+        add(name + "a map of columns", place + offsetof(ArchetypeRecord, column_map), header_.entities);
         add(name + "more pages", place + offsetof(SparseTable, page_count), 400);
         add(name + "one waits", place + offsetof(SparseTable, doomed_first), 1);
         add(name + "rows in the slots", place + offsetof(ArchetypeRecord, blocks), header_.entities);
