@@ -129,15 +129,43 @@ private:
     TlsfHeap* heap_ = nullptr;
 };
 
+// Memory for regions of a heap, given back at the end.
+class RegionMemory {
+public:
+    static constexpr std::size_t kRegions = 4;
+    static constexpr std::size_t kAlignment = 4096;
+
+    explicit RegionMemory(SystemAllocator system) : system_(std::move(system)) {}
+    RegionMemory(const RegionMemory&) = delete;
+    RegionMemory& operator=(const RegionMemory&) = delete;
+    ~RegionMemory() {
+        for (const MemoryBlock region : regions_)
+            system_.deallocate(region, kAlignment);
+    }
+
+    // One of them holds all that another resource may ask for in one piece.
+    [[nodiscard]] bool take(std::size_t bytes) {
+        for (std::size_t index = 0; index < kRegions; ++index) {
+            const auto block = system_.allocate(index == 0 ? bytes / 4 * 3 : bytes / 12, kAlignment);
+            if (!block) return false;
+            regions_[index] = *block;
+        }
+        return true;
+    }
+    [[nodiscard]] MemoryBlock operator[](std::size_t index) const { return regions_[index]; }
+
+private:
+    SystemAllocator system_;
+    std::array<MemoryBlock, kRegions> regions_;
+};
+
 // The regions are removed as soon as they are empty, and added again.
 class RegionsHolder final : public Part {
 public:
-    static constexpr std::size_t kRegions = 4;
-
-    RegionsHolder(SystemAllocator memory, std::array<MemoryBlock, kRegions> regions, TlsfAllocator heap)
-        : memory_(std::move(memory)), regions_(regions), heap_(std::move(heap)) {
-        for (std::size_t index = 1; index < kRegions; ++index)
-            EXPECT_TRUE(heap_.add_region(regions_[index]));
+    RegionsHolder(std::unique_ptr<RegionMemory> memory, TlsfAllocator heap)
+        : memory_(std::move(memory)), heap_(std::move(heap)) {
+        for (std::size_t index = 1; index < RegionMemory::kRegions; ++index)
+            EXPECT_TRUE(heap_.add_region((*memory_)[index]));
     }
     RegionsHolder(const RegionsHolder&) = delete;
     RegionsHolder& operator=(const RegionsHolder&) = delete;
@@ -145,19 +173,18 @@ public:
     [[nodiscard]] MemoryResource& resource() override { return heap_; }
     void give_back() override {
         (void)heap_.trim();
-        for (std::size_t index = 1; index < kRegions; ++index) {
-            const Status removed = heap_.remove_region(regions_[index]).status();
+        for (std::size_t index = 1; index < RegionMemory::kRegions; ++index) {
+            const Status removed = heap_.remove_region((*memory_)[index]).status();
             EXPECT_TRUE(removed == Status::ok || removed == Status::busy) << status_name(removed);
             if (removed == Status::ok) {
-                EXPECT_TRUE(heap_.add_region(regions_[index]));
+                EXPECT_TRUE(heap_.add_region((*memory_)[index]));
             }
         }
     }
 
 private:
-    // The memory of the regions ends with it, after the heap.
-    SystemAllocator memory_;
-    std::array<MemoryBlock, kRegions> regions_;
+    // Ends after the heap.
+    std::unique_ptr<RegionMemory> memory_;
     TlsfAllocator heap_;
 };
 
@@ -192,19 +219,13 @@ PartPointer build_tlsf_growing(const Site& site) {
 }
 
 PartPointer build_tlsf_regions(const Site& site) {
-    auto memory = SystemAllocator::create({});
-    if (!memory) return nullptr;
-    std::array<MemoryBlock, RegionsHolder::kRegions> regions;
-    for (MemoryBlock& region : regions) {
-        // One of them holds all that another resource may ask for in one piece.
-        const bool is_first = &region == regions.data();
-        const auto block = memory->allocate(is_first ? site.bytes / 4 * 3 : site.bytes / 12, 4096);
-        if (!block) return nullptr;
-        region = *block;
-    }
-    auto heap = TlsfAllocator::create_in(regions[0]);
+    auto system = SystemAllocator::create({});
+    if (!system) return nullptr;
+    auto memory = std::make_unique<RegionMemory>(*std::move(system));
+    if (!memory->take(site.bytes)) return nullptr;
+    auto heap = TlsfAllocator::create_in((*memory)[0]);
     if (!heap) return nullptr;
-    return std::make_unique<RegionsHolder>(*std::move(memory), regions, *std::move(heap));
+    return std::make_unique<RegionsHolder>(std::move(memory), *std::move(heap));
 }
 
 PartPointer build_capacity_pool(const Site& site) {

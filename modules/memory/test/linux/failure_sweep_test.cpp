@@ -21,9 +21,9 @@ namespace {
 using ouro::Status;
 using ouro::os::OsCall;
 using ouro::os::testing_support::NoMappingLeak;
+using ouro::testing_support::campaign_table;
 using ouro::testing_support::Composition;
 using ouro::testing_support::composition_label;
-using ouro::testing_support::composition_table;
 using ouro::testing_support::ResourceModel;
 namespace inject = ouro::os::fault_injection;
 
@@ -121,7 +121,7 @@ TEST_P(FailureSweep, EveryCallThatFailsIsAStatusAndLeavesNothing) {
     EXPECT_GT(failures, 0U) << "no call was made: nothing was tested";
 }
 
-INSTANTIATE_TEST_SUITE_P(Compositions, FailureSweep, testing::ValuesIn(composition_table()),
+INSTANTIATE_TEST_SUITE_P(Compositions, FailureSweep, testing::ValuesIn(campaign_table()),
                          [](const testing::TestParamInfo<std::string>& test) {
                              return composition_label(test.param);
                          });
