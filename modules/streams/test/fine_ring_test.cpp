@@ -78,7 +78,7 @@ TEST_F(FineRingTest, LinesAndPackedVersionsDoNotGrowTogether) {
 
 // Lines, packed and thinned-out versions follow each other as far as each of them goes.
 TEST_F(FineRingTest, ThinnedOutTicksAreReadThroughLinesAndPackedVersions) {
-    for (const Tick pages : {1, 8, 15, 16, 17, 40}) {
+    for (const Tick pages : {1U, 8U, 15U, 16U, 17U, 40U}) {
         SCOPED_TRACE(std::to_string(pages) + " whole pages running");
         start({.history_ticks = 80, .packing = true, .thinned_ticks = 400, .thin_every = 2});
         for (Tick ticks = 150; ticks <= 250; ticks += 3) {

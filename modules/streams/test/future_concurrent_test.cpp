@@ -29,6 +29,11 @@ struct Futures {
     // Handles that may be stale by now.
     std::array<std::atomic<std::uint64_t>, 4> handles{};
 
+    // One that was not thinned out, and not the first, of which all pages are zero.
+    [[nodiscard]] Tick kept_near(Tick tick) const {
+        const Tick near = ring.nearest(tick).value_or(tick);
+        return near == 0 ? ring.newest() : near;
+    }
     void begin() {
         const MemoryBlock world = *ring.segment_block("world");
         for (std::uint32_t page = 0; page < kPages; ++page)
@@ -73,7 +78,7 @@ struct FutureReader {
         const Tick newest = ring.newest();
         if (random.below(2) == 0) {
             const Tick tick = newest - std::min<Tick>(newest - 1, random.below(20));
-            return ring.view(ring.nearest(tick).value_or(tick));
+            return ring.view(futures->kept_near(tick));
         }
         const auto& handle = futures->handles[random.below(4)];
         const auto future = KeptFuture::from_bits(handle.load(std::memory_order_relaxed));
@@ -105,12 +110,12 @@ void simulate(Futures& futures, Random& random) {
         const std::uint32_t choice = random.below(24);
         auto& handle = futures.handles[random.below(4)];
         if (choice == 0) {
-            ASSERT_TRUE(ring.rollback(ring.nearest(target).value_or(target)));
+            ASSERT_TRUE(ring.rollback(futures.kept_near(target)));
         } else if (choice < 3) {
             if (const auto old = KeptFuture::from_bits(handle.exchange(0)); old) {
                 ASSERT_TRUE(ring.drop(old));
             }
-            const auto future = ring.branch(ring.nearest(target).value_or(target));
+            const auto future = ring.branch(futures.kept_near(target));
             if (future) handle.store(future->bits());
         } else {
             futures.write(random);
