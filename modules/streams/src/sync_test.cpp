@@ -104,7 +104,9 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
     if (const auto hash = ring.hash(newest); !hash) return hash.status();
     // What the first tick holds beside its step, the beginning of all, cannot be simulated again.
     const Tick first_start = std::max<Tick>(1, ring.oldest());
-    if (newest < first_start + distance) return SyncOutcome{};
+    if (newest < 1 + Tick{distance}) return SyncOutcome{};
+    // Never "not enough yet" for ever: a test that cannot go back so far must not pass.
+    if (newest < first_start + distance) return Status::tick_gone;
     const Tick start = newest - distance;
     std::array<Hashes, kMaxSyncDistance> first;
     for (std::uint32_t index = 0; index < distance; ++index)

@@ -66,6 +66,23 @@ TEST(SyncTest, ADeterministicSimulationPasses) {
     EXPECT_EQ(simulation.ring().check(), Status::ok);
 }
 
+// A history of 40 ticks cannot show what happened 41 ticks ago, and does not pass for it.
+TEST(SyncTest, ADistanceBeyondTheHistoryIsRefused) {
+    Simulation simulation;
+    simulation.cheat_from(1);
+    const auto test = [&](std::uint32_t distance) {
+        return sync_test(simulation.ring(), distance, [&](Tick each) { simulation.step(each); });
+    };
+    simulation.run(41);
+    ASSERT_TRUE(test(41));
+    EXPECT_EQ(test(41)->ticks, 0U);
+    simulation.run(42);
+    EXPECT_EQ(test(41).status(), Status::tick_gone);
+    EXPECT_EQ(simulation.ring().newest(), 42U);
+    ASSERT_TRUE(test(40));
+    EXPECT_TRUE(test(40)->differs);
+}
+
 // What is written before the first commit is no step, and is not asked to be one.
 TEST(SyncTest, TheInitialStateIsNotSimulatedAgain) {
     const SegmentOptions world{.name = "world", .bytes = 64 << 10};

@@ -29,7 +29,7 @@ struct SyncDifference {
 };
 
 struct SyncOutcome {
-    // How many ticks were simulated again; zero when there are not enough yet.
+    // How many ticks were simulated again; zero as long as fewer were ever committed.
     std::uint32_t ticks = 0;
     bool differs = false;
     SyncDifference difference;
@@ -47,7 +47,8 @@ struct SyncOutcome {
 //
 // Afterwards the image holds the second run, and the newest tick has the same number. Both kinds of segments
 // are compared. Fails with not_supported when the ring has no hashes, bad_argument (no distance, or more than
-// kMaxSyncDistance), and as rollback and commit do.
+// kMaxSyncDistance), tick_gone when the history's bounds keep fewer ticks than that, and as rollback and
+// commit do.
 inline constexpr std::uint32_t kMaxSyncDistance = 256;
 
 using StepFunction = void (*)(void* function, Tick tick);
