@@ -3,6 +3,7 @@
 #include "idle_return.hpp"
 #include "new_delete.hpp"
 #include "process_heap.hpp"
+#include "profiled_blocks.hpp"
 #include "statistics.hpp"
 
 #include <cerrno>
@@ -36,6 +37,7 @@ void listen_for_signal(int number) noexcept {
 
 [[gnu::constructor]] void prepare() noexcept {
     start_early();
+    note_begin_of_profile();
     look_for_replaced_operators();
     allow_background_thread();
     if (settings().report_signal != 0) listen_for_signal(settings().report_signal);

@@ -1,5 +1,4 @@
 // What the setting `profile` leaves behind when the program ends.
-#include "process_heap.hpp"
 #include "profiled_blocks.hpp"
 #include "settings.hpp"
 #include "text_output.hpp"
@@ -61,16 +60,6 @@ private:
 // end and the next begin.
 timespec g_begin = {};
 struct stat g_found = {};
-
-[[gnu::constructor]] void note_begin() noexcept {
-    // As coarse as the times of files, and so never later than one that is written from now on.
-    ::clock_gettime(CLOCK_REALTIME_COARSE, &g_begin);
-    start_early();
-    if (!is_profiling()) return;
-    const int error_before = errno;
-    if (::stat(FileName(settings().profile_file).text(), &g_found) != 0) g_found = {};
-    errno = error_before;
-}
 
 bool is_same(const timespec& one, const timespec& other) noexcept {
     return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
@@ -164,4 +153,14 @@ void keep_anothers(FileName& name) noexcept {
 }
 
 }  // namespace
+
+void note_begin_of_profile() noexcept {
+    // As coarse as the times of files, and so never later than one that is written from now on.
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &g_begin);
+    if (!is_profiling()) return;
+    const int error_before = errno;
+    if (::stat(FileName(settings().profile_file).text(), &g_found) != 0) g_found = {};
+    errno = error_before;
+}
+
 }  // namespace ouro::process_heap

@@ -48,6 +48,8 @@ inline constinit ProfiledRegion g_profiled_region;
 void prepare_profiling() noexcept;
 // Once, as soon as malloc works.
 void start_profiling() noexcept;
+// Once, when the library is loaded: looks what stands under the file's name by then.
+void note_begin_of_profile() noexcept;
 
 // After is_sample_due: decides, and returns the sampled block; null when it is none, or there is no room.
 // Keeps errno. `alignment` is a power of two.
