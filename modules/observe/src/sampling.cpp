@@ -12,9 +12,6 @@
 namespace ouro::detail {
 namespace {
 
-// How often a thread looks whether the profiler was started, should it have missed that.
-constexpr std::int64_t kLookBytes = std::int64_t{1} << 20;
-
 std::uint64_t number_of(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address);
 }
@@ -122,14 +119,14 @@ std::uint32_t new_clock_id() noexcept {
     return g_next_clock.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::uint64_t begin_countdown(SampleClock& clock, std::size_t bytes) noexcept {
+std::uint64_t begin_countdown(SampleClock& clock, std::size_t bytes, std::int64_t look_bytes) noexcept {
     const ObserveImage* const image = observe_image();
     if (image == nullptr) return 0;
     const Profile& profile = image->profile;
     const std::uint64_t word = profile.rate.load(std::memory_order_acquire);
     const SampleRate rate = SampleRate::from_word(word);
     if (rate.mean_bytes == 0) {
-        set_left(clock, kLookBytes);
+        set_left(clock, look_bytes);
         return 0;
     }
     if (clock.rate.load(std::memory_order_relaxed) != word) {
