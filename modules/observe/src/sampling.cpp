@@ -18,7 +18,7 @@ std::uint64_t number_of(const void* address) noexcept {
 
 // What the calling thread counts with: its own, or the common one.
 SampleClock& own_clock(Ledger& ledger) noexcept {
-    LedgerShard& shard = t_shard != nullptr ? *t_shard : ledger.shards[0];
+    LedgerShard& shard = t_ledger.shard != nullptr ? *t_ledger.shard : ledger.shards[0];
     SampleClock& clock = shard.samples;
     if (clock.id.load(std::memory_order_relaxed) == 0)
         clock.id.store(static_cast<std::uint32_t>(&shard - ledger.shards.data()) + 1,
@@ -106,7 +106,7 @@ constinit std::atomic<std::uint32_t> g_next_clock = kMaxShards + 1;
 // Several threads draw from the common clock. Who comes when another has begun the next countdown already
 // counts for that one.
 std::uint64_t begin_own_countdown(SampleClock& clock, std::size_t bytes) noexcept {
-    if (t_shard != nullptr) return begin_countdown(clock, bytes);
+    if (t_ledger.shard != nullptr) return begin_countdown(clock, bytes);
     const ProfileScope scope;
     if (!scope) return 0;
     const bool is_begun = clock.left.load(std::memory_order_relaxed) >= 0;
@@ -190,7 +190,7 @@ bool is_shared_sample_due(std::size_t bytes) noexcept {
 
 void uncount_sample(std::size_t bytes) noexcept {
     const auto count = static_cast<std::int64_t>(bytes);
-    if (LedgerShard* const shard = t_shard) return add_to(shard->samples.left, count);
+    if (LedgerShard* const shard = t_ledger.shard) return add_to(shard->samples.left, count);
     if (ObserveImage* const image = observe_image())
         image->ledger.shards[0].samples.left.fetch_add(count, std::memory_order_relaxed);
 }

@@ -17,7 +17,7 @@ namespace ouro::detail {
 
 // True when this allocation ends the thread's countdown.
 [[nodiscard]] inline bool is_sample_due(std::size_t bytes) noexcept {
-    LedgerShard* const shard = t_shard;
+    LedgerShard* const shard = t_ledger.shard;
     if (shard == nullptr) [[unlikely]]
         return is_shared_sample_due(bytes);
     return count_down(shard->samples, bytes);
