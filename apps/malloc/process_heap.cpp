@@ -101,7 +101,7 @@ void start() noexcept {
          bytes = align_down(bytes / 2, UnitMap::kUnitBytes))
         g_core = make_core(bytes);
     if (settings().guard_every != 0) start_guarding(settings().guard_every, settings().guard_slots);
-    if (settings().profile_file[0] != '\0') prepare_profiling();
+    if (settings().profile_file[0] != '\0' || settings().profile_signal != 0) prepare_profiling();
     if (g_core == nullptr) return;
     // Hooks may be missing in a process that used up all of them: threads then leave their heaps behind.
     if (const auto key = os::make_thread_exit_key(leave_heap)) g_exit_key = *key;

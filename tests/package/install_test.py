@@ -142,7 +142,7 @@ class InstalledTree(unittest.TestCase):
             self.assertIn(f"-D{definition}", texts["ouroboros.pc"])
 
     def test_debuggers_find_their_files(self):
-        for name in ("ouro_gdb.py", "ouroboros.natvis"):
+        for name in ("ouro_gdb.py", "ouro_gdb_sim.py", "ouroboros.natvis"):
             self.assertTrue(os.path.exists(os.path.join(self.prefix, "share", "ouroboros", name)), name)
 
     def test_nothing_installed_names_the_build(self):

@@ -29,7 +29,7 @@ class Settings(unittest.TestCase):
         result = start(PROBE, "abandon", words="help")
         self.assertEqual(result.returncode, 0)
         for word in ("help", "stats", "stats_signal=", "purge=", "idle=", "background=", "guard=", "guard_slots=",
-                     "profile=", "profile_bytes="):
+                     "profile=", "profile_bytes=", "profile_signal="):
             self.assertIn("\n  " + word, result.stderr)
 
     def test_help_is_not_repeated_by_children(self):
