@@ -52,9 +52,12 @@ struct RingSizes {
 // What a StateRing is, at an address that stays, for its readers hold on to it.
 class RingCore {
 public:
-    // budget_exceeded when the bound is too small.
-    [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options,
-                                                     std::uint32_t pages) noexcept;
+    // bad_argument, or budget_exceeded when the bound is too small.
+    [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options, std::uint32_t pages,
+                                                     RingRefusal& why) noexcept;
+    // The smallest bound that is not.
+    [[nodiscard]] static Expected<std::uint64_t> least_bytes(const StateRingOptions& options,
+                                                             std::uint32_t pages, RingRefusal& why) noexcept;
     // The highest number that a tick can have: what is added to it for a while stays below 2^32.
     static constexpr std::uint32_t kLastTick = UINT32_MAX - 4 * HistoryPacker::kMaxGroup;
 
@@ -64,7 +67,8 @@ public:
     ~RingCore();
 
     // Takes over zeros of RingSizes::bytes, behind the core itself, and makes tick 0.
-    Status start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory) noexcept;
+    Status start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory,
+                 RingRefusal& why) noexcept;
 
     [[nodiscard]] const LiveImage& image() const noexcept { return image_; }
     [[nodiscard]] DirtyMap marks() const noexcept { return marks_; }
@@ -92,6 +96,16 @@ public:
     void save_outside() noexcept { outside_.save(image_, marks_); }
     void follow_back(std::uint32_t tick) noexcept;
     [[nodiscard]] StateRingStats stats() const noexcept;
+    // For the list of blocks: pages of the image that ever held something, and all of the history but its
+    // free slots.
+    [[nodiscard]] std::size_t image_use() const noexcept {
+        return std::size_t{touched_pages_.load(std::memory_order_relaxed)} << kStatePageShift;
+    }
+    [[nodiscard]] std::size_t history_use() const noexcept {
+        return static_cast<std::size_t>(stats_.history_bytes) -
+               (std::size_t{slots_.free_count()} << kStatePageShift);
+    }
+    void note_image_use() noexcept { image_.note_use(image_use()); }
     [[nodiscard]] Status check() noexcept;
 
     // Null: commits are not verified.
@@ -125,6 +139,10 @@ private:
         std::uint32_t until;
     };
 
+    [[nodiscard]] static Expected<RingSizes> begin_sizes(const StateRingOptions& options, std::uint32_t pages,
+                                                         RingRefusal& why) noexcept;
+    [[nodiscard]] static std::uint64_t least_slots(const StateRingOptions& options,
+                                                   const RingSizes& sizes) noexcept;
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;
     void carve(Carver& carver, const RingSizes& sizes) noexcept;
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
@@ -230,6 +248,10 @@ private:
     void drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept;
     void rewind_log(std::uint32_t tick) noexcept;
     void drop_futures() noexcept;
+    [[nodiscard]] std::uint8_t begin_future(std::uint32_t fork_tick, std::uint32_t last_tick,
+                                            bool keeps) noexcept;
+    void join_futures() noexcept;
+    [[nodiscard]] std::uint8_t only_child_of(std::uint8_t future) const noexcept;
     [[nodiscard]] std::uint64_t changes_since(std::uint32_t tick) const noexcept;
     // Calls with the pages of each kept tick behind this one.
     template <class Visit>

@@ -1,11 +1,14 @@
 #include "page_copy.hpp"
 #include "ring_core.hpp"
+#include "ring_pause.hpp"
 
 namespace ouro::detail {
 namespace {
 
 // So many pages before it is their turn, what is known of them is fetched.
 constexpr std::size_t kAhead = 6;
+// With so many futures it is looked for those that can become one.
+constexpr std::uint32_t kJoinedFrom = 4;
 
 }  // namespace
 
@@ -22,6 +25,9 @@ Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
     if (const Status status = status_of(tick); status != Status::ok) return status;
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);
+    // Before anything is seen of it.
+    if (futures_.count() != 0) drop_futures();
+    if (futures_.kept_count() >= LeaseTable::kMaxKept) return Status::capacity_exhausted;
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
     if (pages > UINT32_MAX || !leases_.reserve(static_cast<std::uint32_t>(pages)))
         return Status::budget_exceeded;
@@ -47,22 +53,16 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
     if (futures_.count() != 0) drop_futures();
-    const auto is_read = [&] { return leases_.is_any_held() && leases_.newest_or(tick) > tick; };
-    // Before anybody sees that the ticks behind are gone.
-    const bool is_full = futures_.count() == FutureStore::kMaxFutures;
-    if (is_full && (keeps || is_read())) return Status::capacity_exhausted;
+    if (futures_.count() >= kJoinedFrom) join_futures();
     timeline_.go_back(tick);
+    pause_ring(RingPause::ticks_gone);
     std::uint8_t future = 0;
-    if (keeps || is_read()) {
-        future = futures_.begin(tick, last, touched_pages_.load(std::memory_order_relaxed), keeps);
-        if (future == 0) {
-            // Somebody began to read just now.
-            timeline_.advance(last);
-            return Status::capacity_exhausted;
-        }
+    if (keeps || (leases_.is_any_held() && leases_.newest_or(tick) > tick)) {
+        future = begin_future(tick, last, keeps);
         if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);
         leases_.take_for(future, tick, reserved_pages);
     }
+    pause_ring(RingPause::future_begun);
     const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));
     if (packs_) {
         go_back_packed(future, tick, pages);
@@ -73,6 +73,7 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
             forget_since(tick, pages);
         log_.drop_behind(tick);
     }
+    pause_ring(RingPause::index_changed);
     restore(pages);
     forget_verified(pages);
     ++stats_.rollbacks;
@@ -142,34 +143,6 @@ void RingCore::move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t 
 void RingCore::cut_off(std::uint32_t page, std::uint32_t tick) noexcept {
     index_.truncate(page, tick);
     if (index_.newest_slot(page) == 0) touched_pages_.fetch_sub(1, std::memory_order_relaxed);
-}
-
-Status RingCore::drop(KeptFuture handle) noexcept {
-    const auto future = futures_.future_of(handle);
-    if (!future) return future.status();
-    // First nobody can find it any more; those who did stay until they are done.
-    futures_.make_stale(*future);
-    futures_.set_kept(*future, false);
-    drop_futures();
-    return Status::ok;
-}
-
-// Ends the futures that nobody keeps or reads, and then those that only these began from.
-void RingCore::drop_futures() noexcept {
-    bool has_dropped = true;
-    while (has_dropped) {
-        has_dropped = false;
-        for (std::uint32_t number = 1; number <= FutureStore::kMaxFutures; ++number) {
-            const auto future = static_cast<std::uint8_t>(number);
-            if (!futures_.exists(future) || futures_.is_kept(future) || leases_.reads_future(future))
-                continue;
-            index_.begin_change();
-            futures_.drop(future, [this](std::uint32_t word) { free_word(word); });
-            index_.end_change();
-            leases_.end(LeaseTable::cell_of(future));
-            has_dropped = true;
-        }
-    }
 }
 
 void RingCore::restore(std::span<const std::uint32_t> pages) noexcept {

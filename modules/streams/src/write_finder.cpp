@@ -1,6 +1,7 @@
 #include "write_finder.hpp"
 
 #include "page_copy.hpp"
+#include "refuse.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,24 +22,29 @@ std::uint32_t page_of(const LiveImage& image, std::uint64_t address) noexcept {
 
 }  // namespace
 
-Status WriteFinder::start(const LiveImage& image) noexcept {
+Status WriteFinder::start(const LiveImage& image, RingRefusal& why) noexcept {
     for (std::size_t index = 0; index < image.segments().size(); ++index) {
         const Segment& segment = image.segments()[index];
-        if (segment.tracking == Tracking::kernel) {
-            if (!has_kernel_) {
-                auto kernel = os::KernelTracker::create();
-                if (!kernel) return kernel.status();
-                kernel_ = *std::move(kernel);
-                has_kernel_ = true;
-            }
-            if (const auto added = kernel_.add(image.block_of(segment)); !added) return added.status();
-        } else if (segment.tracking == Tracking::protect) {
-            auto tracker = os::FaultTracker::create(image.block_of(segment));
-            if (!tracker) return tracker.status();
-            protect_[index] = *std::move(tracker);
-        }
+        const Status status = start_one(index, segment, image.block_of(segment));
+        if (status != Status::ok) return refuse(why, status, RingFault::tracker, segment.name());
     }
     return Status::ok;
+}
+
+Status WriteFinder::start_one(std::size_t index, const Segment& segment, MemoryBlock block) noexcept {
+    if (segment.tracking == Tracking::protect) {
+        auto tracker = os::FaultTracker::create(block);
+        if (!tracker) return tracker.status();
+        protect_[index] = *std::move(tracker);
+    }
+    if (segment.tracking != Tracking::kernel) return Status::ok;
+    if (!has_kernel_) {
+        auto kernel = os::KernelTracker::create();
+        if (!kernel) return kernel.status();
+        kernel_ = *std::move(kernel);
+        has_kernel_ = true;
+    }
+    return kernel_.add(block).status();
 }
 
 Status WriteFinder::collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept {

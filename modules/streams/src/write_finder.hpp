@@ -28,7 +28,7 @@ public:
     void carve(Carver& carver, std::uint32_t pages) noexcept { heat_ = carver.take<std::uint8_t>(pages); }
 
     // Begins with the segments of the image. Fails as the trackers do.
-    Status start(const LiveImage& image) noexcept;
+    Status start(const LiveImage& image, RingRefusal& why) noexcept;
 
     // Marks what was written since the last call. After a failure nothing is lost: what was found is marked,
     // and the rest will be found again.
@@ -41,6 +41,7 @@ private:
         std::uint32_t cold_runs = 0;
     };
 
+    Status start_one(std::size_t index, const Segment& segment, MemoryBlock block) noexcept;
     Status collect_kernel(const LiveImage& image, const Segment& segment, Seen& seen, const LastTick& last,
                           DirtyMap& marks) noexcept;
     Status scan_kernel(MemoryBlock range, os::AfterScan after, const LiveImage& image, Seen& seen,
