@@ -32,6 +32,7 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     group_marks_ = carver.take<DirtyMap::Byte>(align_up(groups, 8));
     kinds_ = carver.take<std::uint8_t>(sizes.pages);
     scratch_ = carver.take<std::uint32_t>(sizes.pages);
+    later_ = carver.take<std::uint32_t>(sizes.pages);
     pins_ = carver.take<Pin>(sizes.pinned);
     if (sizes.fine) {
         constexpr std::uint64_t kPageLines = kStatePageBytes / kStateLineBytes;
@@ -183,7 +184,7 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     // Tick 0 is the fresh image: its header, and zeros.
     const std::uint32_t header = 0;
     const auto slots = slots_.take(1);
-    publish({&header, 1}, slots, capture({&header, 1}, slots));
+    publish({&header, 1}, slots, capture_only({&header, 1}, slots));
     return Status::ok;
 }
 

@@ -159,9 +159,17 @@ private:
     void give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept;
     void pin(const Pin& version) noexcept;
     void release_pins() noexcept;
-    TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots) noexcept;
-    TickHashes capture_some(std::span<const std::uint32_t> pages,
+    // Copies pages into slots, and calls with the number of each in the list, by whoever copies it.
+    template <class Note>
+    TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
+                       Note&& note) noexcept;
+    template <class Note>
+    TickHashes capture_some(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
+                            IndexRange part, Note&& note) noexcept;
+    TickHashes capture_only(std::span<const std::uint32_t> pages,
                             std::span<const std::uint32_t> slots) noexcept;
+    // Publishes too.
+    void commit_whole(std::span<const std::uint32_t> pages) noexcept;
     // The lines that were written, or the page where that is simpler; publishes too.
     void commit_fine(std::span<const std::uint32_t> pages) noexcept;
     std::uint32_t sort_out_fine(std::span<const std::uint32_t> pages) noexcept;
@@ -175,6 +183,20 @@ private:
                 TickHashes& change) noexcept;
     void publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                  TickHashes hashes) noexcept;
+    [[nodiscard]] TickHashes last_hashes() const noexcept {
+        return log_.count() == 0 ? TickHashes{} : log_.hashes(log_.newest());
+    }
+    [[nodiscard]] std::uint32_t needed_tick() const noexcept {
+        return leases_.is_any_held() ? leases_.oldest_or(oldest()) : oldest();
+    }
+    void finish_tick(TickHashes before, TickHashes change, std::uint32_t fresh_pages) noexcept;
+    void note_change(const TickChanges& changes, std::size_t at, std::uint32_t page, std::uint32_t slot,
+                     std::uint32_t previous) const noexcept {
+        changes.pages[at] = page;
+        if (packs_) return;
+        changes.slots[at] = slot;
+        changes.previous[at] = previous;
+    }
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
     // Whether a version of the present timeline, of tick `from` and replaced at `until`, is read by anybody.
     [[nodiscard]] bool is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until) const noexcept;
@@ -229,9 +251,10 @@ private:
     Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
-    void restore_some(std::span<const std::uint32_t> pages) noexcept;
+    void restore_some(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> next) noexcept;
     void forget_verified(std::span<const std::uint32_t> pages) noexcept;
     void forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
+    void forget_some(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
     void move_to_future(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
     void move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept;
@@ -301,6 +324,8 @@ private:
     HashMasks masks_;
     // Room for the number of every page.
     std::span<std::uint32_t> scratch_;
+    // For a commit: the changes that need another block of the index.
+    std::span<std::uint32_t> later_;
     std::span<std::uint8_t> kinds_;
     std::span<DirtyMap::Byte> page_marks_;
     std::span<DirtyMap::Byte> group_marks_;

@@ -2,11 +2,15 @@
 #include "ring_core.hpp"
 #include "ring_pause.hpp"
 
+#include <algorithm>
+
 namespace ouro::detail {
 namespace {
 
 // So many pages before it is their turn, what is known of them is fetched.
 constexpr std::size_t kAhead = 6;
+// So many pages are taken out of the index before they are restored.
+constexpr std::size_t kPiecePages = 64;
 // With so many futures it is looked for those that can become one.
 constexpr std::uint32_t kJoinedFrom = 4;
 
@@ -64,17 +68,14 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
     }
     pause_ring(RingPause::future_begun);
     const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));
-    if (packs_) {
+    if (packs_)
         go_back_packed(future, tick, pages);
-    } else {
-        if (future != 0)
-            move_to_future(future, tick, pages);
-        else
-            forget_since(tick, pages);
-        log_.drop_behind(tick);
-    }
+    else if (future != 0)
+        move_to_future(future, tick, pages);
+    else
+        forget_since(tick, pages);
     pause_ring(RingPause::index_changed);
-    restore(pages);
+    if (packs_ || future != 0) restore(pages);
     forget_verified(pages);
     ++stats_.rollbacks;
     stats_.pages_restored += pages.size();
@@ -104,7 +105,23 @@ std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
     return count;
 }
 
+// Restores too. Piece by piece, so that the index is fetched while pages are copied, and readers never wait
+// for more than a piece of it.
 void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
+    const bool is_shared = jobs_ != nullptr && pages.size() >= kSharedPages;
+    const std::size_t piece = is_shared ? pages.size() : kPiecePages;
+    for (std::size_t begin = 0; begin < pages.size(); begin += piece) {
+        const auto own = pages.subspan(begin, std::min(piece, pages.size() - begin));
+        forget_some(tick, own);
+        if (!is_shared) restore_some(own, pages.subspan(begin + own.size()));
+    }
+    if (is_shared) restore(pages);
+    for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
+        slots_.give_all(log_.changes(each).slots);
+    log_.drop_behind(tick);
+}
+
+void RingCore::forget_some(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
     index_.begin_change();
     for (std::size_t at = 0; at < pages.size(); ++at) {
         if (at + 3 * kAhead < pages.size()) index_.prefetch_page(pages[at + 3 * kAhead]);
@@ -113,8 +130,6 @@ void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> p
         if (index_.newest_tick(pages[at]) > tick) cut_off(pages[at], tick);
     }
     index_.end_change();
-    for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
-        slots_.give_all(log_.changes(each).slots);
 }
 
 void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
@@ -124,6 +139,7 @@ void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
         if (index_.newest_tick(page) > tick) move_page(future, tick, page);
     leases_.move_behind(tick, future);
     index_.end_change();
+    if (!packs_) log_.drop_behind(tick);
 }
 
 // A future that nobody asked for keeps only what its readers need.
@@ -146,13 +162,17 @@ void RingCore::cut_off(std::uint32_t page, std::uint32_t tick) noexcept {
 }
 
 void RingCore::restore(std::span<const std::uint32_t> pages) noexcept {
-    share_out(pages.size(),
-              [&](std::size_t begin, std::size_t end) { restore_some(pages.subspan(begin, end - begin)); });
+    share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
+        restore_some(pages.subspan(begin, end - begin), {});
+    });
 }
 
-// Through the second mapping: no tracker notices.
-void RingCore::restore_some(std::span<const std::uint32_t> pages) noexcept {
+// Through the second mapping: no tracker notices. Fetches what the index knows of those that come next.
+void RingCore::restore_some(std::span<const std::uint32_t> pages,
+                            std::span<const std::uint32_t> next) noexcept {
     for (std::size_t at = 0; at < pages.size(); ++at) {
+        if (at < next.size()) index_.prefetch_block(next[at]);
+        if (at + pages.size() < next.size()) index_.prefetch_page(next[at + pages.size()]);
         if (at + 1 < pages.size()) prefetch_version(index_.newest_slot(pages[at + 1]));
         std::byte* to = image_.alias().data + (std::size_t{pages[at]} << kStatePageShift);
         const std::uint32_t slot = index_.newest_slot(pages[at]);

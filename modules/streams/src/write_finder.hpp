@@ -49,6 +49,8 @@ private:
     void take_written(const os::WrittenRange& range, bool stays_open, const LiveImage& image, Seen& seen,
                       const LastTick& last, DirtyMap& marks) noexcept;
     [[nodiscard]] bool warm_up(std::uint32_t page, const LastTick& last) noexcept;
+    [[nodiscard]] bool is_test(std::uint32_t page, std::uint32_t tick) const noexcept;
+    [[nodiscard]] bool are_open(std::uint32_t begin, std::uint32_t end, const LastTick& last) const noexcept;
     static Status collect_protect(os::FaultTracker& tracker, const LiveImage& image,
                                   DirtyMap& marks) noexcept;
     static void collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,
