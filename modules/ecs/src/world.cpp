@@ -24,9 +24,12 @@ Expected<World> World::create(StateRing& ring, const WorldOptions& options) noex
     if (options.max_entities == 0 || options.max_archetypes == 0 || options.max_archetypes > kMaxArchetypes)
         return Status::bad_argument;
     if (!can_hold_world(ring, options.segment)) return Status::bad_argument;
-    const auto heap = ImageHeap::create(ring, options.segment);
+    auto heap = ImageHeap::create(ring, options.segment);
     if (!heap) return heap.status();
-    return make(ring, *heap, &options);
+    auto world = make(ring, *heap, &options);
+    // Another try must find the segment as this one did.
+    if (!world) heap->discard();
+    return world;
 }
 
 Expected<World> World::attach(StateRing& ring, std::string_view segment) noexcept {
