@@ -70,6 +70,13 @@ class Snippets(unittest.TestCase):
         result = compile_unit(unit_of(blocks, module))
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_whole_programs_are_those_of_the_examples(self):
+        for page, example in (("docs/ecs.md", "examples/ecs_rewind.cpp"),):
+            with open(os.path.join(SOURCE, page), encoding="utf-8") as text:
+                codes = [code for _, _, code in blocks_of(page, text.read())]
+            with open(os.path.join(SOURCE, example), encoding="utf-8") as text:
+                self.assertIn(text.read(), codes, f"{page} shows another program than {example}")
+
     def test_that_are_wrong_are_named_with_page_and_line(self):
         page = "# Page\n\n```cpp\nauto frame = FrameAllocator::create({});\nframe->no_such_function();\n```\n"
         result = compile_unit(unit_of(blocks_of("page.md", page)))

@@ -2,6 +2,7 @@
 
 #include <ouro/ecs/world.hpp>
 #include <ouro/ecs/world_reader.hpp>
+#include <ouro/ecs/worlds.hpp>
 
 #include <algorithm>
 #include <new>
@@ -94,16 +95,8 @@ Status World::deliver_events() noexcept {
 }
 
 Expected<Tick> World::commit() noexcept {
-    expect_free({});
-    if (core_->events().is_watching()) {
-        if (const Status status = deliver_events(); status != Status::ok) return status;
-        core_->record_changes();
-        if (const Status status = deliver_events(); status != Status::ok) return status;
-    }
-    core_->end_tick();
-    auto tick = core_->ring().commit();
-    if (!tick) core_->take_back_tick();
-    return tick;
+    World* const own = this;
+    return commit_together({&own, 1});
 }
 
 std::string_view World::segment() const noexcept {
