@@ -93,7 +93,7 @@ void WorldCore::record_removed(Entity entity, const ComponentMask& mask) noexcep
     mask.each([&](ComponentId id) {
         if (!watched.has(id)) return;
         const std::size_t bytes = components_[id].bytes;
-        const std::byte* const value = bytes == 0 ? nullptr : find_cell(entity, id, bytes);
+        const std::byte* const value = bytes == 0 ? nullptr : find_cell(slot_of(entity), id, bytes);
         events_.record(marks_.epoch(), EventKind::removed, entity, id, {value, bytes});
     });
 }

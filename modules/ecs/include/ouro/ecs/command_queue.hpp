@@ -20,6 +20,9 @@ struct CommandQueueOptions {
     unsigned systems = 1;
     // Of each participant: addresses, of which memory is only what was needed at once so far.
     std::size_t max_bytes = std::size_t{16} << 20;
+    // So much of it is brought into memory at creation. Otherwise each part of it costs a page fault when it
+    // is used for the first time.
+    std::size_t prewarm_bytes = 0;
 };
 
 // What a barrier did.
