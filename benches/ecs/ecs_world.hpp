@@ -79,6 +79,8 @@ public:
 
     // The sum of sum_of() of these entities' positions, each found by its id.
     [[nodiscard]] virtual std::uint64_t get(std::span<const std::uint32_t> order) = 0;
+    // The same by whatever there is for entities that are known all at once.
+    [[nodiscard]] virtual std::uint64_t get_list(std::span<const std::uint32_t> order) { return get(order); }
 
     // One by one, to and from all entities.
     virtual void add(Change change) = 0;

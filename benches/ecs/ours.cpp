@@ -6,6 +6,8 @@
 #include <ouro/ecs/query.hpp>
 #include <ouro/jobs/job_pool.hpp>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <type_traits>
 
@@ -25,6 +27,8 @@ public:
         : ring_(ring_for(capacity, capacity <= kMostWithHistory)), world_(world_in(ring_, capacity)) {
         ids_.reserve(capacity);
         must(world_.commit(), "commit");
+        // Where there are so few, changes may be recorded for all of them.
+        if (capacity <= kMostWithHistory) queue_.emplace(must(make_queue(capacity), "queue"));
     }
 
     void populate(Population population, const EntityRows& rows) override {
@@ -109,6 +113,20 @@ public:
         std::uint64_t sum = 0;
         for (const std::uint32_t entity : order)
             sum += sum_of(*world_.get<Position>(ids_[entity]));
+        return sum;
+    }
+
+    std::uint64_t get_list(std::span<const std::uint32_t> order) override {
+        std::uint64_t sum = 0;
+        std::array<Entity, 256> list;
+        const Query<const Position&> positions(world_);
+        for (std::size_t begin = 0; begin < order.size(); begin += list.size()) {
+            const std::size_t count = std::min(list.size(), order.size() - begin);
+            for (std::size_t i = 0; i < count; ++i)
+                list[i] = ids_[order[begin + i]];
+            positions.visit(std::span(list).first(count),
+                            [&](const Position& position) { sum += sum_of(position); });
+        }
         return sum;
     }
 
@@ -206,11 +224,12 @@ private:
         const CommandReport report = queue_->merge(world_);
         if (report.status != Status::ok) give_up("merge", status_text(report.status));
     }
-    CommandQueue& queue() {
-        if (!queue_)
-            queue_.emplace(must(CommandQueue::create({.max_bytes = std::size_t{64} << 20}), "queue"));
-        return *queue_;
+    static Expected<CommandQueue> make_queue(std::uint32_t capacity) {
+        constexpr std::size_t kBytesOfCommand = 64;
+        return CommandQueue::create(
+            {.max_bytes = std::size_t{64} << 20, .prewarm_bytes = capacity * kBytesOfCommand});
     }
+    CommandQueue& queue() { return *queue_; }
 
     StateRing ring_;
     World world_;

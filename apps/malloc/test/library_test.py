@@ -141,6 +141,12 @@ class Limits(unittest.TestCase):
     def test_of_memory(self):
         self.assert_exhausted_and_well(start(PROBE, "exhaust", limits=[(resource.RLIMIT_DATA, 100 * MIB)]))
 
+    def test_what_an_idle_thread_keeps_is_there_before_others_are_refused(self):
+        result = start(PROBE, "kept", limits=[(resource.RLIMIT_AS, 200_000 << 10)])
+        first, second = (int(count) for count in result.stdout.split())
+        self.assertGreater(first, 20_000, result.stderr)
+        self.assertGreater(second, first - 500, "kept by a thread that sleeps")
+
     def test_a_large_part_of_few_addresses_can_be_had_as_one_block(self):
         code = "print(len(bytearray(70 << 20)))"
         result = start(sys.executable, "-c", code, limits=[(resource.RLIMIT_AS, 200_000 << 10)])

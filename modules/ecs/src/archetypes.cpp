@@ -92,43 +92,63 @@ Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noe
     return number;
 }
 
-Expected<std::uint32_t> WorldCore::neighbour(std::uint32_t archetype, ComponentId id, bool adds) noexcept {
-    const std::uint32_t key = archetype << 16 | static_cast<std::uint32_t>(id) << 1 | (adds ? 1U : 0U);
-    Transition& known = transitions_[(key * 0x9e3779b1U) >> 22];
-    static_assert(kTransitions == 1U << 10);
+Expected<const MovePlan*> WorldCore::renew_move_plan(MovePlan& plan, std::uint32_t key) noexcept {
+    const std::uint32_t archetype = key >> 16;
+    const auto id = static_cast<ComponentId>(key >> 1 & 0x7fffU);
     const std::uint64_t own = archetypes_[archetype].chain_hash;
-    if (known.key == key && known.chain_hash == own && is_archetype(known.target, known.target_hash))
-        return known.target;
-    ComponentMask mask = archetypes_[archetype].mask;
-    adds ? mask.add(id) : mask.remove(id);
-    const auto target = archetype_with(mask);
-    if (target) known = {own, archetypes_[*target].chain_hash, key, *target};
-    return target;
+    const bool holds =
+        plan.key == key && plan.chain_hash == own && is_archetype(plan.target, plan.target_hash);
+    if (!holds) {
+        ComponentMask mask = archetypes_[archetype].mask;
+        (key & 1) != 0 ? mask.add(id) : mask.remove(id);
+        const auto target = archetype_with(mask);
+        if (!target) return target.status();
+        plan.target = *target;
+        plan.target_hash = archetypes_[*target].chain_hash;
+        plan.chain_hash = own;
+        plan.key = key;
+    }
+    plan.column = static_cast<std::uint8_t>(column_of(archetypes_[plan.target], id));
+    pair_columns(plan, archetypes_[archetype], archetypes_[plan.target]);
+    plan.epoch = marks_.epoch();
+    return &plan;
 }
 
-const SpawnPlan* WorldCore::make_plan(SpawnPlan& plan, std::span<const ComponentId> ids,
-                                      Status& status) noexcept {
+void WorldCore::pair_columns(MovePlan& plan, const ArchetypeRecord& source,
+                             const ArchetypeRecord& target) const noexcept {
+    const std::span<const ColumnRecord> columns = columns_of(source);
+    plan.pair_count = 0;
+    plan.is_simple = columns.size() <= MovePlan::kMaxPairs;
+    for (unsigned from = 1; from < columns.size() && plan.is_simple; ++from) {
+        const unsigned to = column_of(target, columns[from].component);
+        if (to == 0) continue;
+        plan.pairs[plan.pair_count++] = {static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to - 1),
+                                         columns[from].bytes};
+        plan.is_simple = columns[from].toggles == 0;
+    }
+}
+
+Status WorldCore::make_plan(SpawnPlan& plan, std::span<const ComponentId> ids) noexcept {
     ComponentMask mask;
     mask.add(kEntityComponent);
     for (const ComponentId id : ids) {
         const bool is_known = id < header_->component_count;
-        if (!is_known || mask.has(id) || components_[id].kind == ComponentKind::singleton) {
-            status = is_known ? Status::bad_argument : Status::not_found;
-            return nullptr;
-        }
+        if (!is_known || mask.has(id) || components_[id].kind == ComponentKind::singleton)
+            return is_known ? Status::bad_argument : Status::not_found;
         // Sparse ones are none of the archetype's.
         if (components_[id].kind != ComponentKind::sparse) mask.add(id);
     }
     const auto number = archetype_with(mask);
-    status = number.status();
-    if (!number) return nullptr;
+    if (!number) return number.status();
     const ArchetypeRecord& record = archetypes_[*number];
     plan.archetype = *number;
     plan.chain_hash = record.chain_hash;
     plan.registry_hash = header_->registry_hash;
+    plan.type_count = static_cast<std::uint32_t>(ids.size());
+    plan.epoch = 0;
     for (std::size_t i = 0; i < ids.size(); ++i)
         plan.columns[i] = static_cast<std::uint8_t>(column_of(record, ids[i]));
-    return &plan;
+    return Status::ok;
 }
 
 std::span<const QueryMatch> WorldCore::matches_of(QueryCache& cache) noexcept {
@@ -153,7 +173,7 @@ std::span<const QueryMatch> WorldCore::find_matches(QueryCache& cache) noexcept 
         if (!archetype.mask.has_all(cache.shape.required) || archetype.mask.has_any(cache.shape.excluded))
             continue;
         QueryMatch& match = cache.matches[matches++];
-        match.archetype = number;
+        match = {.archetype = number};
         for (std::uint32_t term = 0; term < cache.shape.term_count; ++term)
             match.columns[term] = static_cast<std::uint8_t>(column_of(archetype, cache.shape.terms[term]));
     }

@@ -79,6 +79,7 @@ void apply(World& world, const CommandRun& run, CommandReport& report) noexcept 
         } else if (report.failed++ == 0) {
             report.status = status;
             report.failed_system = run.system;
+            report.failed_entity = record->target();
         }
     }
 }
@@ -119,6 +120,8 @@ Expected<CommandQueue> CommandQueue::create(const CommandQueueOptions& options) 
         auto range = GrowingRange::reserve(
             {.max_bytes = options.max_bytes, .step_bytes = kStepBytes, .name = "commands"});
         if (!range) return range.status();
+        if (options.prewarm_bytes != 0)
+            if (const auto warm = range->prewarm(0, options.prewarm_bytes); !warm) return warm.status();
         lane.memory = BumpRange(*std::move(range));
     }
     return queue;

@@ -19,6 +19,28 @@ void WorldCore::free_slot(std::uint32_t index) noexcept {
     header_->first_free = index + 1;
 }
 
+// From the last to the first.
+void WorldCore::free_slots(std::span<const Entity> entities) noexcept {
+    declare_header();
+    std::uint32_t first_free = header_->first_free;
+    std::uint32_t retired = 0;
+    for (std::size_t i = entities.size(); i-- != 0;) {
+        const std::uint32_t index = slot_index(entities[i]);
+        EntitySlot& slot = declare_slot(index);
+        const std::uint16_t generation = slot.generation;
+        if (generation == UINT16_MAX) [[unlikely]] {
+            slot = {0, kNoArchetype, generation};
+            ++retired;
+            continue;
+        }
+        slot = {first_free, kNoArchetype, static_cast<std::uint16_t>(generation + 1)};
+        first_free = index + 1;
+    }
+    header_->first_free = first_free;
+    header_->live_entities -= static_cast<std::uint32_t>(entities.size());
+    header_->retired_slots += retired;
+}
+
 void WorldCore::destroy(Entity entity) noexcept {
     destroy_one(entity);
     // Those that follow wait in lists of their own, so that a deep tree needs no deep stack.
@@ -79,9 +101,11 @@ void WorldCore::destroy_all(std::uint32_t number) noexcept {
         }
         return;
     }
-    for (std::uint32_t row = archetype.row_count; row-- != 0;) {
-        const RowPlace place = place_of_row(row);
-        free_slot(slot_index(cell<Entity>(block(archetype, place.block)[0], place.index)));
+    for (std::uint32_t end = archetype.row_count; end != 0;) {
+        const std::uint32_t last_block = place_of_row(end - 1).block;
+        const std::uint32_t first = first_row_of_block(last_block);
+        free_slots({&cell<Entity>(block(archetype, last_block)[0], 0), end - first});
+        end = first;
     }
     forget_rows(archetype);
 }

@@ -35,6 +35,11 @@ bool is_of(const ComponentRecord& record, const KnownType& type) noexcept {
     return record.layout_hash == type.layout_hash && record.bytes == type.bytes && record.kind == type.kind;
 }
 
+// Loops look at the match behind the one that they visit.
+std::size_t match_places(std::uint32_t max_archetypes) noexcept {
+    return std::size_t{max_archetypes} + 1;
+}
+
 std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
     return std::bit_ceil(max_archetypes * 2);
 }
@@ -42,14 +47,14 @@ std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
 }  // namespace
 
 std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
-    const std::size_t tables = kMaxTypeNumbers * (sizeof(ComponentId) + sizeof(KnownType)) +
-                               kMaxSpawnNumbers * sizeof(SpawnPlan) + kMaxQueryNumbers * sizeof(QueryCache) +
-                               kTransitions * sizeof(Transition);
+    const std::size_t tables = ComponentFamily::kLimit * sizeof(KnownType) +
+                               SpawnFamily::kLimit * sizeof(SpawnPlan) +
+                               QueryFamily::kLimit * sizeof(QueryCache) + kMovePlans * sizeof(MovePlan);
     const std::size_t each = sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t);
     // Each array begins on a line.
-    const std::size_t matches = (options.max_archetypes * sizeof(QueryMatch) + 63) / 64 * 64;
+    const std::size_t matches = (match_places(options.max_archetypes) * sizeof(QueryMatch) + 63) / 64 * 64;
     const std::size_t events = EventLog::kMaxObservers * sizeof(Observer) + options.event_bytes;
-    return tables + options.max_archetypes * each + kMaxQueryNumbers * matches +
+    return tables + options.max_archetypes * each + QueryFamily::kLimit * matches +
            kMaxComponents * sizeof(SparseReady) + events + 4096;
 }
 
@@ -62,17 +67,15 @@ void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept
     const auto observers = cutter.take<Observer>(EventLog::kMaxObservers);
     const auto log = cutter.take<std::byte>(options.event_bytes);
     events_.begin(observers, {log.data(), log.size()});
-    component_of_type_ = cutter.take<ComponentId>(kMaxTypeNumbers);
-    types_ = cutter.take<KnownType>(kMaxTypeNumbers);
-    plans_ = cutter.take<SpawnPlan>(kMaxSpawnNumbers);
-    queries_ = cutter.take<QueryCache>(kMaxQueryNumbers);
-    transitions_ = cutter.take<Transition>(kTransitions);
+    types_ = cutter.take<KnownType>(ComponentFamily::kLimit);
+    plans_ = cutter.take<SpawnPlan>(SpawnFamily::kLimit);
+    queries_ = cutter.take<QueryCache>(QueryFamily::kLimit);
+    move_plans_ = cutter.take<MovePlan>(kMovePlans);
     by_mask_ = cutter.take<std::uint32_t>(mask_slots(max_archetypes));
-    for (ComponentId& id : component_of_type_)
-        id = kNoComponent;
+    component_of_type_.fill(kNoComponent);
     // Memory that was never touched is zero, which is what all others begin with.
     for (QueryCache& query : queries_)
-        query.matches = cutter.take<QueryMatch>(max_archetypes).data();
+        query.matches = cutter.take<QueryMatch>(match_places(max_archetypes)).data();
     OURO_ASSERT(cutter.used() <= outside.size, "a world's tables fit into what they were counted to take");
 }
 
@@ -197,7 +200,6 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
 
 Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
                                                        const ComponentDescription& description) noexcept {
-    OURO_ASSERT(type < kMaxTypeNumbers, "a program has 1,024 types of components at most");
     const auto id = add_component(description);
     if (!id) return id;
     const KnownType own(description);
@@ -223,7 +225,7 @@ ComponentId WorldCore::find_type(const KnownType& type) const noexcept {
 }
 
 void WorldCore::find_ids_again() const noexcept {
-    for (std::uint32_t type = 0; type < kMaxTypeNumbers; ++type)
+    for (std::uint32_t type = 0; type < ComponentFamily::kLimit; ++type)
         component_of_type_[type] = find_type(types_[type]);
     events_.find_ids(component_of_type_);
     known_registry_ = header_->registry_hash;
@@ -234,6 +236,14 @@ void WorldCore::forget_types() noexcept {
         plan = {};
     for (QueryCache& query : queries_)
         query.registry_hash = query.known_hash = 0;
+    forget_places();
+}
+
+void WorldCore::forget_places() noexcept {
+    for (SpawnPlan& plan : plans_)
+        plan.epoch = 0;
+    for (MovePlan& plan : move_plans_)
+        plan.epoch = 0;
 }
 
 }  // namespace ouro::detail

@@ -22,7 +22,7 @@ void WorldLoader::forget_caches() noexcept {
     std::ranges::fill(core_.declared_, DeclaredRows{});
     std::ranges::fill(core_.sparse_ready_, SparseReady{});
     std::ranges::fill(core_.plans_, SpawnPlan{});
-    std::ranges::fill(core_.transitions_, WorldCore::Transition{});
+    std::ranges::fill(core_.move_plans_, MovePlan{});
     std::ranges::fill(core_.by_mask_, 0U);
     for (QueryCache& query : core_.queries_) {
         query.registry_hash = query.known_hash = 0;
@@ -70,7 +70,8 @@ Status WorldLoader::convert(SchemaPlan& plan) noexcept {
         if (gets_switches && status == Status::ok) status = make_switches(id);
         if (status != Status::ok) return status;
     }
-    // Names have changed.
+    // Columns lie elsewhere, and names have changed.
+    forget_caches();
     core_.declare_header();
     core_.header_->registry_hash = core_.hash_of_registry();
     core_.find_ids_again();
@@ -101,8 +102,8 @@ Status WorldLoader::remove_component(ComponentId id) noexcept {
 Status WorldLoader::empty_archetype(std::uint32_t number, ComponentId id) noexcept {
     const std::uint32_t rows = core_.archetypes_[number].row_count;
     if (rows == 0) return Status::ok;
-    const auto target = core_.neighbour(number, id, false);
-    if (!target) return target.status();
+    const auto plan = core_.move_plan(number, id, false);
+    if (!plan) return plan.status();
     auto memory = os::Reservation::create({.bytes = std::size_t{rows} * sizeof(Entity)});
     if (!memory) return memory.status();
     if (const auto all = memory->commit(0, memory->block().size); !all) return all.status();
@@ -113,7 +114,7 @@ Status WorldLoader::empty_archetype(std::uint32_t number, ComponentId id) noexce
             core_.cell<Entity>(core_.block(core_.archetypes_[number], place.block)[0], place.index);
     }
     for (const Entity entity : entities)
-        if (const auto row = core_.move(entity, *target); !row) return row.status();
+        if (const auto row = core_.move(entity, **plan); !row) return row.status();
     return Status::ok;
 }
 

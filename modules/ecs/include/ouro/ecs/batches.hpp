@@ -83,15 +83,10 @@ void add_if_none(WorldCore& core, Entity entity, ComponentId id, const T& value)
     } else {
         const std::uint32_t from = core.slot_of(entity).archetype;
         if (core.archetype(from).mask.has(id)) return;
-        const auto target = core.neighbour(from, id, true);
-        const auto row = core.move(entity, *target);
+        const auto plan = core.move_plan(from, id, true);
+        const auto row = core.move(entity, **plan);
         OURO_ASSERT(row.has_value(), "there is room for what was reserved");
-        if constexpr (!kIsTag<T>) {
-            const ArchetypeRecord& archetype = core.archetype(*target);
-            const RowPlace place = place_of_row(*row);
-            core.cell<T>(core.block(archetype, place.block)[core.column_of(archetype, id) - 1], place.index) =
-                value;
-        }
+        if constexpr (!kIsTag<T>) core.cell_of_row<T>((*plan)->target, (*plan)->column, *row) = value;
     }
 }
 
@@ -103,8 +98,8 @@ void remove_if_there(WorldCore& core, Entity entity, ComponentId id) noexcept {
     } else {
         const std::uint32_t from = core.slot_of(entity).archetype;
         if (!core.archetype(from).mask.has(id)) return;
-        const auto target = core.neighbour(from, id, false);
-        [[maybe_unused]] const auto row = core.move(entity, *target);
+        const auto plan = core.move_plan(from, id, false);
+        [[maybe_unused]] const auto row = core.move(entity, **plan);
         OURO_ASSERT(row.has_value(), "there is room for what was reserved");
     }
 }

@@ -34,8 +34,8 @@ struct RowPlace {
 
 [[nodiscard]] constexpr RowPlace place_of_row(std::uint32_t row) noexcept {
     // Without branches. The first row of block k > 0 is one bit: kFirstBlockRows << (k - 1).
-    const auto block =
-        static_cast<std::uint32_t>(std::bit_width(row | (kFirstBlockRows - 1))) - kFirstBlockShift;
+    const auto last_bit = 31U ^ static_cast<std::uint32_t>(std::countl_zero(row | (kFirstBlockRows - 1)));
+    const std::uint32_t block = last_bit - (kFirstBlockShift - 1);
     const std::uint32_t first = kFirstBlockRows / 2 << block & ~(kFirstBlockRows - 1);
     return {block, row - first};
 }

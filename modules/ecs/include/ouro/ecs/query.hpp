@@ -117,6 +117,10 @@ public:
             call_row(fn, tables, row);
         });
     }
+    // The same for each entity of a list, in its order; how many of them are the query's. Places of several
+    // are looked up at once, so that those that lie anywhere do not wait for each other.
+    template <class Fn>
+    std::uint32_t visit(std::span<const Entity> entities, Fn&& fn) const noexcept;
     [[nodiscard]] bool has(Entity entity) const noexcept {
         Finder finder;
         return visit_row(entity, Join::tables(*core_), finder, [](const Row&) {});
@@ -217,6 +221,7 @@ private:
 
     template <class Fn>
     void each_column(Fn& fn) const noexcept {
+        if constexpr (!Plan::kFiltersRows) return each_whole(fn);
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord& archetype,
                          const detail::QueryMatch& match, std::uint32_t rows) {
             const auto cells = Plan::cells(place, match);
@@ -224,8 +229,21 @@ private:
                 Plan::declare(place, match, begin, end, rows);
                 call(fn, cells, begin, end);
             };
-            Plan::visit_runs(place, archetype, match, 0, rows, run);
+            const auto one = [&](std::uint32_t row) {
+                Plan::declare(place, match, row, row + 1, UINT32_MAX);
+                std::apply([&](const auto&... each) { Plan::call_row(fn, row, each...); }, cells);
+            };
+            Plan::visit_rows(place, archetype, match, 0, rows, run, one);
         });
+    }
+    // All rows; those of one archetype, from a row on that begins a block.
+    template <class Fn>
+    void each_whole(Fn& fn) const noexcept;
+    template <class Fn>
+    [[gnu::noinline]] void each_block(const detail::QueryMatch& match, const ArchetypeRecord& archetype,
+                                      std::uint32_t first, std::uint64_t epoch, Fn& fn) const noexcept;
+    [[gnu::noinline]] void declare_first(const detail::QueryMatch& match, std::uint32_t rows) const noexcept {
+        Plan::declare({core_, core_->columns_at(match.ready_block()), 0}, match, 0, rows, rows);
     }
 
     // --- queries with sparse terms
@@ -284,6 +302,12 @@ private:
     template <class Tables, class Visit>
     bool visit_row(Entity entity, const Tables& tables, Finder& finder, Visit&& visit) const noexcept;
     [[nodiscard]] bool find_archetype(std::uint32_t number, Finder& finder) const noexcept;
+    template <class Cells>
+    [[nodiscard]] std::size_t find_cells(std::span<const Entity> entities, Finder& finder,
+                                         Cells* found) const noexcept;
+    template <class Fn>
+    [[nodiscard]] std::size_t visit_run(std::span<const Entity> entities, Finder& finder,
+                                        Fn& fn) const noexcept;
 
     // Whole words of change bits, so that no two threads share one. Of all blocks, one behind the other:
     // which part of them a thread gets is the same whatever they are.
@@ -326,41 +350,6 @@ private:
 };
 
 template <class... Terms>
-bool Query<Terms...>::find_archetype(std::uint32_t number, Finder& finder) const noexcept {
-    const ArchetypeRecord& archetype = core_->archetype(number);
-    const detail::QueryShape& shape = cache_->shape;
-    finder.match.archetype = number;
-    finder.is_wanted = archetype.mask.has_all(shape.required) && !archetype.mask.has_any(shape.excluded);
-    if (!finder.is_wanted) return false;
-    for (std::uint32_t term = 0; term < shape.term_count; ++term)
-        finder.match.columns[term] =
-            static_cast<std::uint8_t>(core_->column_of(archetype, shape.terms[term]));
-    return true;
-}
-
-template <class... Terms>
-template <class Tables, class Visit>
-bool Query<Terms...>::visit_row(Entity entity, const Tables& tables, Finder& finder,
-                                Visit&& visit) const noexcept {
-    if (!core_->is_alive(entity)) return false;
-    const EntitySlot slot = core_->slot_of(entity);
-    if (slot.archetype == finder.match.archetype ? !finder.is_wanted
-                                                 : !find_archetype(slot.archetype, finder))
-        return false;
-    const ArchetypeRecord& archetype = core_->archetype(slot.archetype);
-    const RowPlace at = place_of_row(slot.row);
-    Row row{{core_, core_->block(archetype, at.block), at.block}, finder.match, at.index, {}};
-    if (!Join::find(*core_, tables, entity, row.sparse)) return false;
-    bool is_there = false;
-    Plan::visit_runs(row.place, archetype, row.match, at.index, at.index + 1,
-                     [&](std::uint32_t, std::uint32_t) {
-                         is_there = true;
-                         visit(row);
-                     });
-    return is_there;
-}
-
-template <class... Terms>
 template <class Fn>
 void Query<Terms...>::drain(Fn&& fn) const noexcept {
     // From the end: what takes a row's place was asked already. Rows may go before their turn, too, when
@@ -384,4 +373,6 @@ void Query<Terms...>::drain(Fn&& fn) const noexcept {
 
 }  // namespace ouro
 
+#include <ouro/ecs/detail/query_list.hpp>
+#include <ouro/ecs/detail/query_loops.hpp>
 #include <ouro/ecs/detail/query_sharing.hpp>

@@ -40,7 +40,8 @@ class PastWorld;
 class World {
 public:
     // Fails with not_found (no such segment), bad_argument (no entities or too many archetypes, or the
-    // segment is process-bound or not declared), capacity_exhausted (the segment is too small for the
+    // segment is process-bound or not declared), address_in_use (a world or a heap lies there already:
+    // attach, or see ImageHeapOptions::replaces), capacity_exhausted (the segment is too small for the
     // tables), and as os::reserve does.
     [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
     // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is
@@ -69,26 +70,18 @@ public:
     // component does; then nothing has changed.
     template <class... Ts>
     Expected<Entity> spawn(const Ts&... values) noexcept {
-        Status status = Status::ok;
         expect_free({});
-        const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
-        if (plan == nullptr) [[unlikely]]
-            return status;
-        if constexpr ((kIsSparse<Ts> || ...)) {
-            status = core_->has_free_slot() ? Status::ok : Status::capacity_exhausted;
-            (reserve_sparse<Ts>(core_->next_slot(), status), ...);
-            if (status != Status::ok) return status;
+        detail::SpawnPlan& plan = own_plan<Ts...>();
+        if constexpr ((!kIsSparse<Ts> && ...)) {
+            std::uint32_t index = 0;
+            Entity entity;
+            if (core_->append(plan, entity, index)) [[likely]] {
+                [[maybe_unused]] std::size_t at = 0;
+                (write_cell(plan.cells[at++], index, values), ...);
+                return entity;
+            }
         }
-        const auto entity = core_->spawn_into(plan->archetype);
-        if (!entity) [[unlikely]]
-            return entity;
-        const RowPlace place = place_of_row(core_->slot_of(*entity).row);
-        [[maybe_unused]] const BlockColumn* const columns =
-            core_->block(core_->archetype(plan->archetype), place.block);
-        [[maybe_unused]] std::size_t at = 0;
-        (write_cell(columns, plan->columns[at++], place.index, values), ...);
-        if constexpr ((kIsSparse<Ts> || ...)) (write_sparse(*entity, values), ...);
-        return entity;
+        return spawn_first(plan, values...);
     }
 
     // So many at once, filled by fill(Ts&...) or fill(Entity, Ts&...), which gets memory that was not written
@@ -112,18 +105,22 @@ public:
     // How many of them were alive.
     std::uint32_t destroy(std::span<const Entity> entities) noexcept;
 
-    // Null when the entity is gone or has no such component.
+    // Null when the entity is gone or has no such component. Of many entities at once: Query::visit.
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
         detail::expect_access<T>(*core_, entity, false);
-        const ComponentId id = core_->id_of<T>();
-        if (!core_->is_alive(entity)) return nullptr;
+        if (!core_->knows_ids()) [[unlikely]]
+            return get_again<T>(entity);
+        const ComponentId id = core_->known_id_of<T>();
+        EntitySlot slot{};
+        if (!core_->find_slot(entity, slot)) [[unlikely]]
+            return nullptr;
         if constexpr (kIsSparse<T>) {
             const std::uint32_t row = find_sparse(entity, id);
             return row == 0 ? nullptr : &detail::SparseSet(*core_, id).cell<T>(row - 1);
         } else {
-            return reinterpret_cast<const T*>(core_->find_cell(entity, id, sizeof(T)));
+            return reinterpret_cast<const T*>(core_->find_cell(slot, id, sizeof(T)));
         }
     }
     // The same for writing: counts as changed, and is declared.
@@ -226,13 +223,18 @@ private:
     [[nodiscard]] Expected<PastWorld> seen_in(Expected<TickView> view) const noexcept;
 
     template <class... Ts>
-    [[nodiscard]] const detail::SpawnPlan* plan_for(Status& status) noexcept;
+    [[nodiscard]] detail::SpawnPlan& own_plan() const noexcept;
+    // Whether it is right now; made if not.
     template <class... Ts>
-    [[gnu::noinline]] const detail::SpawnPlan* make_plan(detail::SpawnPlan& plan, Status& status) noexcept;
+    [[nodiscard]] Status check_plan(detail::SpawnPlan& plan) noexcept;
+    template <class... Ts>
+    [[gnu::noinline]] Status make_plan(detail::SpawnPlan& plan) noexcept;
+    // The first of 64 rows, and wherever there is more to do than to write.
+    template <class... Ts>
+    [[gnu::noinline]] Expected<Entity> spawn_first(detail::SpawnPlan& plan, const Ts&... values) noexcept;
     template <class T>
-    void write_cell(const BlockColumn* columns, unsigned column, std::uint32_t index,
-                    const T& value) noexcept {
-        if constexpr (!kIsTag<T> && !kIsSparse<T>) core_->cell<T>(columns[column - 1], index) = value;
+    static void write_cell(std::byte* cells, std::uint32_t index, const T& value) noexcept {
+        if constexpr (!kIsTag<T> && !kIsSparse<T>) reinterpret_cast<T*>(cells)[index] = value;
     }
     // The entity's row plus one, or zero. Requires: alive.
     [[nodiscard]] std::uint32_t find_sparse(Entity entity, ComponentId id) const noexcept {
@@ -267,72 +269,17 @@ private:
         return {};
     }
     Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
+    // After the ids of components were others.
+    template <class T>
+    [[gnu::noinline]] const T* get_again(Entity entity) const noexcept {
+        core_->refresh_ids();
+        return get<T>(entity);
+    }
     void expect_free(Entity entity) const noexcept { core_->expect_free(entity); }
 
     os::Reservation outside_;
     detail::WorldCore* core_ = nullptr;
 };
-
-template <class... Ts>
-const detail::SpawnPlan* World::make_plan(detail::SpawnPlan& plan, Status& status) noexcept {
-    const std::array<Expected<ComponentId>, sizeof...(Ts)> known = {component<Ts>()...};
-    std::array<ComponentId, sizeof...(Ts)> ids{};
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        if (!known[i]) {
-            status = known[i].status();
-            return nullptr;
-        }
-        ids[i] = *known[i];
-    }
-    return core_->make_plan(plan, ids, status);
-}
-
-template <class... Ts>
-const detail::SpawnPlan* World::plan_for(Status& status) noexcept {
-    static_assert(sizeof...(Ts) <= detail::SpawnPlan::kMaxTypes, "spawn with fewer components, then add");
-    static_assert(detail::kAreDifferent<Ts...>, "an entity has one component of each type");
-    const std::uint32_t number = detail::TypeNumbers<detail::SpawnFamily>::of<detail::Types<Ts...>>();
-    OURO_ASSERT(number < detail::WorldCore::kMaxSpawnNumbers, "a program spawns 1,024 combinations of types");
-    detail::SpawnPlan& plan = core_->plan_of(number);
-    constexpr bool kHasSparse = (kIsSparse<Ts> || ...);
-    const bool has_same_components = !kHasSparse || plan.registry_hash == core_->header().registry_hash;
-    if (has_same_components && core_->is_archetype(plan.archetype, plan.chain_hash)) [[likely]]
-        return &plan;
-    return make_plan<Ts...>(plan, status);
-}
-
-template <class... Ts, class Fill>
-Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
-    Status status = Status::ok;
-    expect_free({});
-    const detail::SpawnPlan* const plan = plan_for<Ts...>(status);
-    static_assert((!kIsSparse<Ts> && ...), "spawn many with columns and tags; add what is sparse");
-    if (plan == nullptr) return status;
-    const detail::SpawnPlan kept = *plan;
-    if (const auto room = core_->reserve(kept.archetype, count); !room) return room;
-    while (count != 0) {
-        const auto run = core_->spawn_run(kept.archetype, count);
-        if (!run) return run.status();
-        count -= run->count;
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            const auto cells = [&]<class T>(unsigned column) -> T* {
-                if constexpr (kIsTag<T>)
-                    return nullptr;
-                else
-                    return &core_->cell<T>(run->columns[column - 1], run->first);
-            };
-            const std::tuple<Ts*...> first { cells.template operator()<Ts>(kept.columns[I])... };
-            const Entity* const names = &core_->cell<Entity>(run->columns[0], run->first);
-            for (std::uint32_t i = 0; i < run->count; ++i) {
-                if constexpr (std::is_invocable_v<Fill&, Entity, Ts&...>)
-                    fill(names[i], detail::cell_or_tag(std::get<I>(first), i)...);
-                else
-                    fill(detail::cell_or_tag(std::get<I>(first), i)...);
-            }
-        }(std::index_sequence_for<Ts...>());
-    }
-    return {};
-}
 
 template <class T>
 Expected<void> World::add(Entity entity, const T& value) noexcept {
@@ -344,16 +291,11 @@ Expected<void> World::add(Entity entity, const T& value) noexcept {
     if constexpr (kIsSparse<T>) return add_sparse(entity, *id, value);
     const EntitySlot slot = core_->slot_of(entity);
     if (!core_->archetype(slot.archetype).mask.has(*id)) {
-        const auto target = core_->neighbour(slot.archetype, *id, true);
-        if (!target) return target.status();
-        const auto row = core_->move(entity, *target);
+        const auto plan = core_->move_plan(slot.archetype, *id, true);
+        if (!plan) return plan.status();
+        const auto row = core_->move(entity, **plan);
         if (!row) return row.status();
-        if constexpr (!kIsTag<T>) {
-            const ArchetypeRecord& archetype = core_->archetype(*target);
-            const RowPlace place = place_of_row(*row);
-            write_cell(core_->block(archetype, place.block), core_->column_of(archetype, *id), place.index,
-                       value);
-        }
+        if constexpr (!kIsTag<T>) core_->cell_of_row<T>((*plan)->target, (*plan)->column, *row) = value;
     } else if constexpr (!kIsTag<T>) {
         *edit<T>(entity) = value;
     }
@@ -373,9 +315,9 @@ Expected<void> World::remove(Entity entity) noexcept {
     }
     const EntitySlot slot = core_->slot_of(entity);
     if (id == kNoComponent || !core_->archetype(slot.archetype).mask.has(id)) return Status::not_found;
-    const auto target = core_->neighbour(slot.archetype, id, false);
-    if (!target) return target.status();
-    const auto row = core_->move(entity, *target);
+    const auto plan = core_->move_plan(slot.archetype, id, false);
+    if (!plan) return plan.status();
+    const auto row = core_->move(entity, **plan);
     return row ? Expected<void>() : row.status();
 }
 
@@ -388,3 +330,5 @@ bool World::is_enabled(Entity entity) const noexcept {
 }
 
 }  // namespace ouro
+
+#include <ouro/ecs/detail/world_spawning.hpp>

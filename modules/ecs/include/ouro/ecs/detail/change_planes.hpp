@@ -4,7 +4,9 @@
 #include <ouro/ecs/layout.hpp>
 #include <ouro/streams/image_heap.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace ouro::detail {
 
@@ -12,6 +14,17 @@ namespace ouro::detail {
 // all rows is the same.
 [[nodiscard]] inline bool have_same_state(const BlockColumn& a, const BlockColumn& b) noexcept {
     return (a.planes | b.planes) == 0 && a.tick == b.tick && a.now == b.now && a.before == b.before;
+}
+
+// Whether all rows count as changed in a tick: one comparison for both.
+[[nodiscard]] inline bool is_all_changed(const BlockColumn& column, std::uint32_t tick) noexcept {
+    constexpr std::uint64_t kMask = 0xff'ffff'ffff;
+    static_assert(offsetof(BlockColumn, now) == offsetof(BlockColumn, tick) + sizeof(tick));
+    static_assert(offsetof(BlockColumn, tick) + sizeof(kMask) == sizeof(BlockColumn));
+    std::uint64_t flags = 0;
+    std::memcpy(&flags, &column.tick, sizeof(flags));
+    return (flags & kMask) ==
+           (std::uint64_t{tick} | std::uint64_t{static_cast<std::uint8_t>(Changes::all)} << 32);
 }
 
 // Which rows of a column of a block were changed, in this tick and in the one before, and which are switched
@@ -64,6 +77,25 @@ public:
     [[nodiscard]] std::uint64_t changed_now_word(std::uint32_t word) const noexcept {
         return column_.tick == now_ ? word_of(column_.now, now_plane(), word) : 0;
     }
+    // The same for the whole block: words of up to two planes, or all rows.
+    struct Bits {
+        const std::uint64_t* one = nullptr;
+        const std::uint64_t* other = nullptr;
+        std::uint64_t all = 0;
+    };
+    [[nodiscard]] Bits changed_bits() const noexcept {
+        Bits bits = bits_of(column_.now, now_plane());
+        if (column_.tick != now_) return column_.tick == now_ - 1 ? bits : Bits{};
+        const Bits before = bits_of(column_.before, 1 - now_plane());
+        return {bits.one, before.one, bits.all | before.all};
+    }
+    [[nodiscard]] Bits changed_now_bits() const noexcept {
+        return column_.tick == now_ ? bits_of(column_.now, now_plane()) : Bits{};
+    }
+    // Null: none.
+    [[nodiscard]] const std::uint64_t* disabled_bits() const noexcept {
+        return column_.has_disabled != 0 ? plane(kDisabledPlane) : nullptr;
+    }
     [[nodiscard]] std::uint64_t disabled_word(std::uint32_t word) const noexcept {
         return column_.has_disabled != 0 ? plane(kDisabledPlane)[word] : 0;
     }
@@ -93,6 +125,10 @@ private:
         // Others may set bits of other rows meanwhile.
         if (changes == Changes::some) return __atomic_load_n(plane(number) + word, __ATOMIC_RELAXED);
         return changes == Changes::all ? ~std::uint64_t{0} : 0;
+    }
+    [[nodiscard]] Bits bits_of(Changes changes, unsigned number) const noexcept {
+        return {changes == Changes::some ? plane(number) : nullptr, nullptr,
+                changes == Changes::all ? ~std::uint64_t{0} : 0};
     }
     [[nodiscard]] bool test(unsigned number, std::uint32_t index) const noexcept {
         return (plane(number)[index / 64] >> (index % 64) & 1) != 0;

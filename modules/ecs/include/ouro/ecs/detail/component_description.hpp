@@ -62,16 +62,4 @@ struct KnownType {
     }
 };
 
-// Where what is spawned with certain types goes.
-struct SpawnPlan {
-    static constexpr std::size_t kMaxTypes = 24;
-
-    std::uint64_t chain_hash = 0;
-    // Of the components, among which sparse ones are none of the archetype's.
-    std::uint64_t registry_hash = 0;
-    std::uint32_t archetype = 0;
-    // Of each type in the order of the call; tags have none.
-    std::array<std::uint8_t, kMaxTypes> columns{};
-};
-
 }  // namespace ouro::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/ecs/component.hpp>
+#include <ouro/ecs/layout.hpp>
 
 #include <array>
 #include <cstddef>
@@ -10,14 +11,39 @@ namespace ouro::detail {
 
 // How many components one query can hand out.
 inline constexpr std::size_t kMaxQueryTerms = 12;
+// Of how many of them the cells are remembered.
+inline constexpr std::size_t kReadyTerms = 5;
 
 // An archetype that a query asks for, and where the query's components are in it.
 struct QueryMatch {
     std::uint32_t archetype = 0;
     // Column plus one; zero where the archetype has none.
     std::array<std::uint8_t, kMaxQueryTerms> columns{};
+    // What a loop found in `epoch`: where the archetype's first block is, and of the first terms its cells.
+    // All rows of what the query writes were declared then; those that came later, when they came.
+    mutable std::uint64_t epoch = 0;
+    mutable std::uint32_t block = 0;
+    mutable std::array<std::uint32_t, kReadyTerms> cells{};
+
+    // Systems that run at once may make the same query; what they find is the same.
+    [[nodiscard]] bool is_ready(std::uint64_t now) const noexcept {
+        return __atomic_load_n(&epoch, __ATOMIC_ACQUIRE) == now;
+    }
+    [[nodiscard]] std::uint32_t ready_block() const noexcept {
+        return __atomic_load_n(&block, __ATOMIC_RELAXED);
+    }
+    [[nodiscard]] std::uint32_t ready_cells(std::size_t term) const noexcept {
+        return __atomic_load_n(&cells[term], __ATOMIC_RELAXED);
+    }
+    void make_ready(std::uint64_t now, std::uint32_t first_block, const BlockColumn* found) const noexcept {
+        __atomic_store_n(&block, first_block, __ATOMIC_RELAXED);
+        for (std::size_t term = 0; term < kReadyTerms; ++term)
+            __atomic_store_n(&cells[term], columns[term] == 0 ? 0 : found[columns[term] - 1].data,
+                             __ATOMIC_RELAXED);
+        __atomic_store_n(&epoch, now, __ATOMIC_RELEASE);
+    }
 };
-static_assert(sizeof(QueryMatch) == 16);
+static_assert(sizeof(QueryMatch) == 48);
 
 // What a query asks for.
 struct QueryShape {

@@ -2,11 +2,14 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
+#include <ouro/ecs/detail/row_filter.hpp>
 #include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/query_terms.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,16 +24,6 @@ template <class Term>
 inline constexpr bool kHasColumn =
     (TermTraits<Term>::kHandsOut && !kIsSparseTerm<Term>) || TermTraits<Term>::kToggles ||
     kColumnRole<Term> == TermRole::changed || kColumnRole<Term> == TermRole::changed_now;
-
-// Of 64 rows from `first` on, those that came in this tick or, if that is asked for, in the one before.
-[[nodiscard]] inline std::uint64_t rows_that_came(const ArchetypeRecord& archetype, std::uint32_t now,
-                                                  bool only_now, std::uint32_t first) noexcept {
-    const std::uint32_t age = now - archetype.added_tick;
-    if (age > 1 || (age == 1 && only_now)) return 0;
-    const std::uint32_t from = age == 0 && !only_now ? archetype.added_before : archetype.added_from;
-    if (from <= first) return ~std::uint64_t{0};
-    return from - first >= 64 ? 0 : ~std::uint64_t{0} << (from - first);
-}
 
 // What a query with these terms reads and writes: in the columns of its archetypes, or in tables of sparse
 // components. The entities of a table are of any archetype.
@@ -68,6 +61,10 @@ struct QueryPlan {
           kColumnRole<Terms> == TermRole::changed_now) ||
          ...);
     static constexpr bool kHasSparse = (kIsSparseTerm<Terms> || ...);
+    static constexpr bool kWrites = ((kColumnRole<Terms> == TermRole::writes) || ...);
+    // Whether a loop over all rows finds its cells by QueryMatch::ready_cells.
+    static constexpr bool kIsReadied = !kFiltersRows && !kHasSparse && kColumns <= kReadyTerms &&
+                                       ((kColumnRole<Terms> != TermRole::may_write) && ...);
     // Prefabs are found by those only that ask for them.
     static constexpr bool kNamesPrefab =
         (std::is_same_v<typename TermTraits<Terms>::Component, Prefab> || ...);
@@ -100,7 +97,6 @@ struct QueryPlan {
     // The world's own memory of this query, with the shape that is right now.
     [[nodiscard]] static QueryCache& cache(WorldCore& core) noexcept {
         const std::uint32_t number = TypeNumbers<QueryFamily>::of<Types<Terms...>>();
-        OURO_ASSERT(number < WorldCore::kMaxQueryNumbers, "a program has 512 different queries at most");
         QueryCache& cache = core.cache_of(number);
         if (cache.is_shaped_by(core.header().registry_hash)) [[likely]]
             return cache;
@@ -116,6 +112,31 @@ struct QueryPlan {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return std::tuple_cat(cells_of<Terms, kSlots[I]>(place, match)...);
         }(std::index_sequence_for<Terms...>());
+    }
+
+    // Of the archetype's first block. Requires: kIsReadied, and the match is ready.
+    [[nodiscard]] static auto ready_cells(const WorldCore& core, const QueryMatch& match) noexcept {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple_cat(ready_cells_of<Terms, kSlots[I]>(core, match)...);
+        }(std::index_sequence_for<Terms...>());
+    }
+    // Whatever is known of it; nothing is wrong with addresses that are not right any more.
+    static void prefetch(const WorldCore& core, const QueryMatch& match) noexcept {
+        each_term([&]<class Term>(std::size_t slot) {
+            if constexpr (TermTraits<Term>::kHandsOut) {
+                const std::byte* const cells = core.at(match.ready_cells(slot));
+                __builtin_prefetch(cells);
+                __builtin_prefetch(cells + 64);
+            }
+        });
+    }
+
+    // The same beginning with a row. Requires: kIsReadied.
+    [[nodiscard]] static auto row_cells(const BlockPlace& place, const QueryMatch& match,
+                                        std::uint32_t row) noexcept {
+        return std::apply(
+            [row](auto... first) { return std::tuple(first == nullptr ? first : first + row...); },
+            cells(place, match));
     }
 
     template <class Fn, class... Cells>
@@ -137,6 +158,19 @@ struct QueryPlan {
                 place.core->declare(place.core->at(column.data) + begin * kBytes, (end - begin) * kBytes);
             }
         });
+    }
+    // Whether all rows of what is written count as changed already.
+    [[nodiscard]] static bool is_changed([[maybe_unused]] const BlockColumn* columns,
+                                         [[maybe_unused]] const QueryMatch& match,
+                                         [[maybe_unused]] std::uint32_t now) noexcept {
+        bool is_changed = true;
+        each_term([&]<class Term>(std::size_t slot) {
+            if constexpr (kColumnRole<Term> == TermRole::writes) {
+                if (!TermTraits<Term>::kRequired && match.columns[slot] == 0) return;
+                is_changed &= is_all_changed(columns[match.columns[slot] - 1], now);
+            }
+        });
+        return is_changed;
     }
     // The same for columns that were prepared, from several threads at once.
     static void declare_cells(const BlockPlace& place, const QueryMatch& match, std::uint32_t begin,
@@ -174,12 +208,30 @@ struct QueryPlan {
     template <class Visit>
     static void visit_runs(const BlockPlace& place, const ArchetypeRecord& archetype, const QueryMatch& match,
                            std::uint32_t begin, std::uint32_t end, Visit&& visit) noexcept {
+        visit_rows(place, archetype, match, begin, end, visit,
+                   [&](std::uint32_t row) { visit(row, row + 1); });
+    }
+    // The same, with one(row) for those that stand alone. Which rows pass is asked for some hundred rows
+    // before they are visited.
+    template <class Run, class One>
+    static void visit_rows(const BlockPlace& place, const ArchetypeRecord& archetype, const QueryMatch& match,
+                           std::uint32_t begin, std::uint32_t end, Run&& run,
+                           [[maybe_unused]] One&& one) noexcept {
         if constexpr (!kFiltersRows) {
-            visit(begin, end);
+            run(begin, end);
         } else {
-            visit_set_runs(
-                begin, end, [&](std::uint32_t word) { return word_of(place, archetype, match, word); },
-                visit);
+            const auto filters = filters_of(place, archetype, match);
+            for (const RowFilter& filter : filters)
+                if (filter.is_closed(end)) return;
+            visit_set_rows(
+                begin, end,
+                [&](std::uint32_t word) {
+                    std::uint64_t bits = ~std::uint64_t{0};
+                    for (const RowFilter& filter : filters)
+                        bits &= filter.word(word);
+                    return bits;
+                },
+                run, one);
         }
     }
 
@@ -197,7 +249,8 @@ private:
             return kEntityComponent;
         } else {
             const auto id = core.template component<T>();
-            OURO_ASSERT(id.has_value(), "the components of a query fit into the world");
+            if (!id.has_value()) [[unlikely]]
+                component_missing(component_name<T>(), id.status());
             return *id;
         }
     }
@@ -207,6 +260,18 @@ private:
             return std::tuple(TermTraits<Term>::cells(place, match.columns[kSlot]));
         else
             return std::tuple<>();
+    }
+
+    template <class Term, std::size_t kSlot>
+    [[nodiscard]] static auto ready_cells_of(const WorldCore& core, const QueryMatch& match) noexcept {
+        if constexpr (!TermTraits<Term>::kHandsOut) {
+            return std::tuple<>();
+        } else {
+            using Cells = typename TermTraits<Term>::Cells;
+            const std::uint32_t offset = match.ready_cells(kSlot);
+            const bool is_there = TermTraits<Term>::kRequired || offset != 0;
+            return std::tuple<Cells>(is_there ? reinterpret_cast<Cells>(core.at(offset)) : nullptr);
+        }
     }
 
     template <class Visit>
@@ -246,27 +311,56 @@ private:
         Caller<List>::call(fn, index, cells...);
     }
 
-    [[nodiscard]] static std::uint64_t word_of(const BlockPlace& place, const ArchetypeRecord& archetype,
-                                               const QueryMatch& match, std::uint32_t word) noexcept {
-        std::uint64_t bits = ~std::uint64_t{0};
-        const std::uint32_t first = first_row_of_block(place.number) + word * 64;
-        each_term([&]<class Term>(std::size_t slot) {
-            using Traits = TermTraits<Term>;
-            constexpr bool kIsChanged = kColumnRole<Term> == TermRole::changed;
-            constexpr bool kIsChangedNow = kColumnRole<Term> == TermRole::changed_now;
-            if constexpr (Traits::kToggles || kIsChanged || kIsChangedNow) {
-                BlockColumn& column = place.columns[match.columns[slot] - 1];
-                const ChangePlanes planes = place.core->planes(column, rows_of_block(place.number));
-                if constexpr (Traits::kToggles) bits &= ~planes.disabled_word(word);
-                if constexpr (kIsChanged)
-                    bits &= planes.changed_word(word) |
-                            rows_that_came(archetype, place.core->now(), false, first);
-                if constexpr (kIsChangedNow)
-                    bits &= planes.changed_now_word(word) |
-                            rows_that_came(archetype, place.core->now(), true, first);
-            }
-        });
-        return bits;
+    // What passes rows over, one for each such term: two where a component that can be switched off shall
+    // have changed.
+    static constexpr std::size_t kFilters =
+        (std::size_t{0} + ... +
+         ((TermTraits<Terms>::kToggles ? 1 : 0) + (kColumnRole<Terms> == TermRole::changed ? 1 : 0) +
+          (kColumnRole<Terms> == TermRole::changed_now ? 1 : 0)));
+
+    [[nodiscard]] static std::array<RowFilter, kFilters> filters_of(const BlockPlace& place,
+                                                                    const ArchetypeRecord& archetype,
+                                                                    const QueryMatch& match) noexcept {
+        const std::uint32_t first = first_row_of_block(place.number);
+        const auto came = [&](bool only_now) {
+            const std::uint32_t row = first_that_came(archetype, place.core->now(), only_now);
+            return row == UINT32_MAX ? row : row - std::min(row, first);
+        };
+        const auto planes = [&](std::size_t slot) {
+            return place.core->planes(place.columns[match.columns[slot] - 1], rows_of_block(place.number));
+        };
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return filters_from(
+                std::tuple_cat(filters_of_term<Terms>([&] { return planes(kSlots[I]); }, came)...));
+        }(std::index_sequence_for<Terms...>());
+    }
+    template <class Term, class MakePlanes, class Came>
+    [[nodiscard]] static auto filters_of_term([[maybe_unused]] MakePlanes&& planes,
+                                              [[maybe_unused]] Came&& came) noexcept {
+        constexpr bool kToggles = TermTraits<Term>::kToggles;
+        if constexpr (kColumnRole<Term> == TermRole::changed) {
+            const RowFilter changed(planes().changed_bits(), came(false));
+            if constexpr (kToggles)
+                return std::tuple(RowFilter(planes().disabled_bits()), changed);
+            else
+                return std::tuple(changed);
+        } else if constexpr (kColumnRole<Term> == TermRole::changed_now) {
+            const RowFilter changed(planes().changed_now_bits(), came(true));
+            if constexpr (kToggles)
+                return std::tuple(RowFilter(planes().disabled_bits()), changed);
+            else
+                return std::tuple(changed);
+        } else if constexpr (kToggles) {
+            return std::tuple(RowFilter(planes().disabled_bits()));
+        } else {
+            return std::tuple<>();
+        }
+    }
+    template <class... Filters>
+    [[nodiscard]] static std::array<RowFilter, kFilters> filters_from(
+        const std::tuple<Filters...>& filters) noexcept {
+        return std::apply([](const auto&... each) { return std::array<RowFilter, kFilters>{each...}; },
+                          filters);
     }
 };
 

@@ -15,12 +15,11 @@ namespace ouro::detail {
 // Types by the numbers that the process knows them by: the same for every world.
 class TypeSet {
 public:
-    static constexpr std::size_t kMaxTypes = 1024;
+    static constexpr std::size_t kMaxTypes = ComponentFamily::kLimit;
 
     template <class T>
     void add() noexcept {
         const std::uint32_t number = type_number<T>();
-        OURO_ASSERT(number < kMaxTypes, "a program has 1,024 types of components at most");
         words_[number / 64] |= std::uint64_t{1} << (number % 64);
     }
     [[nodiscard]] bool has(std::uint32_t number) const noexcept {

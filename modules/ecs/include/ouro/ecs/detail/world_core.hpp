@@ -7,6 +7,7 @@
 #include <ouro/ecs/detail/event_log.hpp>
 #include <ouro/ecs/detail/finding_scope.hpp>
 #include <ouro/ecs/detail/query_cache.hpp>
+#include <ouro/ecs/detail/row_plans.hpp>
 #include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/detail/world_image.hpp>
@@ -42,11 +43,6 @@ class SparseSet;
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
 class WorldCore : public WorldImage {
 public:
-    // Of components, of combinations that are spawned, and of queries in one program.
-    static constexpr std::uint32_t kMaxTypeNumbers = 1024;
-    static constexpr std::uint32_t kMaxSpawnNumbers = 1024;
-    static constexpr std::uint32_t kMaxQueryNumbers = 512;
-
     WorldCore(StateRing& ring, const ImageHeap& heap) noexcept : WorldImage(ring, heap) {}
     WorldCore(const WorldCore&) = delete;
     WorldCore& operator=(const WorldCore&) = delete;
@@ -83,15 +79,23 @@ public:
     // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
-        return id_of_type(type_number<T>());
+        refresh_ids();
+        return known_id_of<T>();
     }
+    // Requires: knows_ids().
+    template <class T>
+    [[nodiscard]] ComponentId known_id_of() const noexcept {
+        // Types that nobody asked for yet have the number zero, which is no component's.
+        return component_of_type_[TypeNumbers<ComponentFamily>::known<T>()];
+    }
+    [[nodiscard]] bool knows_ids() const noexcept { return known_registry_ == header_->registry_hash; }
     [[nodiscard]] ComponentId id_of_type(std::uint32_t type) const noexcept {
         refresh_ids();
         return component_of_type_[type];
     }
     // Finds the ids of types again where another registry is there than at the last look.
     void refresh_ids() const noexcept {
-        if (known_registry_ != header_->registry_hash) [[unlikely]]
+        if (!knows_ids()) [[unlikely]]
             find_ids_again();
     }
     // A component of which there is one for the world, with a value of zero. Fails as add_component does.
@@ -100,12 +104,23 @@ public:
 
     // --- archetypes
     [[nodiscard]] Expected<std::uint32_t> archetype_with(const ComponentMask& mask) noexcept;
-    // With one component more or less.
+    // To the one with a component more or less. It holds until the next is asked for.
+    [[nodiscard]] Expected<const MovePlan*> move_plan(std::uint32_t archetype, ComponentId id,
+                                                      bool adds) noexcept {
+        const std::uint32_t key = archetype << 16 | static_cast<std::uint32_t>(id) << 1 | (adds ? 1U : 0U);
+        MovePlan& known = move_plans_[(key * 0x9e3779b1U) >> 22];
+        static_assert(kMovePlans == 1U << 10);
+        if (known.key == key && known.epoch == marks_.epoch()) [[likely]]
+            return &known;
+        return renew_move_plan(known, key);
+    }
     [[nodiscard]] Expected<std::uint32_t> neighbour(std::uint32_t archetype, ComponentId id,
-                                                    bool adds) noexcept;
-    // Null when one of the types is not registered, is no column or tag, or there is no room.
-    [[nodiscard]] const SpawnPlan* make_plan(SpawnPlan& plan, std::span<const ComponentId> ids,
-                                             Status& status) noexcept;
+                                                    bool adds) noexcept {
+        const auto plan = move_plan(archetype, id, adds);
+        return plan ? Expected<std::uint32_t>((*plan)->target) : plan.status();
+    }
+    // Fails when one of the types is not registered, is no column or tag, or there is no room.
+    [[nodiscard]] Status make_plan(SpawnPlan& plan, std::span<const ComponentId> ids) noexcept;
     [[nodiscard]] SpawnPlan& plan_of(std::uint32_t spawn_number) noexcept { return plans_[spawn_number]; }
     // The archetypes that a query asks for, as far as they exist. From any thread while nobody makes
     // archetypes.
@@ -128,21 +143,12 @@ public:
         return row;
     }
     // Requires: has_free_slot().
-    [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept {
-        std::uint32_t index = header_->used_slots;
-        std::uint16_t generation = 1;
-        declare_header();
-        if (header_->first_free != 0) {
-            index = header_->first_free - 1;
-            header_->first_free = slots_[index].row;
-            generation = slots_[index].generation;
-        } else {
-            ++header_->used_slots;
-        }
-        ++header_->live_entities;
-        declare_slot(index) = {row, static_cast<std::uint16_t>(archetype), generation};
-        return Entity(index, generation);
-    }
+    [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept;
+    // One entity more in the window of a plan, and which of its cells are the entity's; false where there is
+    // more to be done.
+    [[nodiscard]] bool append(const SpawnPlan& plan, Entity& entity, std::uint32_t& index) noexcept;
+    // Around a row that is declared.
+    void open_window(SpawnPlan& plan, std::uint32_t row) noexcept;
     // One entity with columns that are not written yet, but for its name.
     [[nodiscard]] Expected<Entity> spawn_into(std::uint32_t number) noexcept {
         if (!has_free_slot()) [[unlikely]]
@@ -178,7 +184,7 @@ public:
     // All of an archetype at once.
     void destroy_all(std::uint32_t number) noexcept;
     // Into another archetype; what both have goes along, what is new is not written.
-    [[nodiscard]] Expected<std::uint32_t> move(Entity entity, std::uint32_t target) noexcept;
+    [[nodiscard]] Expected<std::uint32_t> move(Entity entity, const MovePlan& plan) noexcept;
     // All of an archetype, behind what the other one has, in their order. Requires: there is room.
     void move_all(std::uint32_t source, std::uint32_t target) noexcept;
     // Room for entities that are about to be moved: what is planned, then all at once. capacity_exhausted;
@@ -242,13 +248,7 @@ public:
 private:
     friend class WorldLoader;
 
-    struct Transition {
-        std::uint64_t chain_hash = 0;
-        std::uint64_t target_hash = 0;
-        std::uint32_t key = 0;
-        std::uint32_t target = 0;
-    };
-    static constexpr std::uint32_t kTransitions = 1024;
+    static constexpr std::uint32_t kMovePlans = 1024;
     static constexpr std::uint32_t kSlotsALine = kStateLineBytes / sizeof(EntitySlot);
 
     [[nodiscard]] bool has_sound_tables() const noexcept;
@@ -268,6 +268,8 @@ private:
     [[nodiscard]] ComponentId find_type(const KnownType& type) const noexcept;
     // What was found by the ids of types, whose names may be other types' now.
     void forget_types() noexcept;
+    // Columns were made anew: what is known of their places and sizes.
+    void forget_places() noexcept;
     [[nodiscard]] std::uint64_t hash_of_registry() const noexcept;
     void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
@@ -279,11 +281,11 @@ private:
         declare(&archetype, sizeof(archetype));
     }
     // Requires: its block is there.
-    void declare_group(const ArchetypeRecord& archetype, std::uint32_t group) noexcept;
+    void declare_groups(const ArchetypeRecord& archetype, std::uint32_t group, std::uint32_t count) noexcept;
     void declare_hole(ArchetypeRecord& archetype, DeclaredRows& declared, std::uint32_t row) noexcept {
         begin_epoch(archetype, declared);
         if (declared.hole_group == row / 64) return;
-        declare_group(archetype, row / 64);
+        declare_groups(archetype, row / 64, 1);
         declared.hole_group = row / 64;
     }
     [[nodiscard]] Status prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
@@ -317,6 +319,7 @@ private:
     EntitySlot& declare_slot(std::uint32_t index) noexcept { return declare_slot(index, own_slots_); }
     EntitySlot& declare_moved_slot(std::uint32_t index) noexcept { return declare_slot(index, moved_slots_); }
     void free_slot(std::uint32_t index) noexcept;
+    void free_slots(std::span<const Entity> entities) noexcept;
     void remove_entity_row(std::uint32_t number, std::uint32_t row) noexcept {
         const Entity moved = remove_row(archetypes_[number], declared_[number], row);
         if (!moved.is_null()) declare_moved_slot(static_cast<std::uint32_t>(moved.index())).row = row;
@@ -328,12 +331,15 @@ private:
     void destroy_one(Entity entity) noexcept;
     [[nodiscard]] Entity next_doomed() const noexcept;
     void copy_sparse(Entity from, Entity to) noexcept;
+    void take_slots(std::uint32_t number, std::uint32_t row, std::span<Entity> names) noexcept;
     struct RowCopy {
         std::uint32_t count = 1;
         bool has_names = true;
     };
     void copy_rows(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target, RowPlace to,
                    RowCopy copy) noexcept;
+    void copy_row(const MovePlan& plan, const ArchetypeRecord& source, RowPlace from,
+                  const ArchetypeRecord& target, RowPlace to) noexcept;
     void record_added(Entity entity, const ComponentMask& mask) noexcept;
     void record_removed(Entity entity, const ComponentMask& mask) noexcept;
     void record_move(Entity entity, const ComponentMask& from, const ComponentMask& to) noexcept {
@@ -346,6 +352,9 @@ private:
     // The table of a sparse component that is being registered.
     Status add_sparse_table(ComponentRecord& record, ComponentId id, SparseRole role) noexcept;
 
+    [[nodiscard]] Expected<const MovePlan*> renew_move_plan(MovePlan& plan, std::uint32_t key) noexcept;
+    void pair_columns(MovePlan& plan, const ArchetypeRecord& source,
+                      const ArchetypeRecord& target) const noexcept;
     [[nodiscard]] Expected<std::uint32_t> make_archetype(const ComponentMask& mask) noexcept;
     [[nodiscard]] std::span<const QueryMatch> find_matches(QueryCache& cache) noexcept;
     // The numbers of the archetypes are known by their masks, whatever happened since the last look.
@@ -368,11 +377,11 @@ private:
     std::uint64_t changes_epoch_ = 0;
     // The types that were registered ever; their ids, as long as the registry has this hash.
     std::span<KnownType> types_;
-    std::span<ComponentId> component_of_type_;
+    mutable std::array<ComponentId, ComponentFamily::kLimit> component_of_type_;
     mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
-    std::span<Transition> transitions_;
+    std::span<MovePlan> move_plans_;
     // Open addressing; numbers plus one.
     std::span<std::uint32_t> by_mask_;
     std::uint32_t known_archetypes_ = 0;
@@ -383,3 +392,5 @@ private:
 
 }  // namespace detail
 }  // namespace ouro
+
+#include <ouro/ecs/detail/world_rows.hpp>

@@ -4,11 +4,15 @@
 #include <ouro/ecs/layout.hpp>
 #include <ouro/streams/image_heap.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace ouro::detail {
+
+static_assert(std::endian::native == std::endian::little, "an image is read as it lies there");
 
 // Where everything of a world is in the image, and how it is declared before it is written. Changes nothing
 // but change marks.
@@ -35,11 +39,38 @@ public:
         return header_->first_free != 0 ? header_->first_free - 1 : header_->used_slots;
     }
     [[nodiscard]] bool is_alive(Entity entity) const noexcept {
-        const auto index = static_cast<std::uint32_t>(entity.index());
-        if (index >= header_->used_slots) return false;
-        const EntitySlot slot = slots_[index];
-        return slot.generation == entity.generation() && slot.archetype != kNoArchetype;
+        EntitySlot slot{};
+        return find_slot(entity, slot);
     }
+    // Where it is; false when it is gone.
+    [[nodiscard]] bool find_slot(Entity entity, EntitySlot& found) const noexcept {
+        const auto index = static_cast<std::uint32_t>(entity.index());
+        if (index >= header_->used_slots) [[unlikely]]
+            return false;
+        // All of it in one number. Less the generation that is asked for, the upper half is the archetype's
+        // number, or it is too large for one.
+        const auto bits = std::bit_cast<std::uint64_t>(slots_[index]);
+        const std::uint64_t archetype = (bits >> 32) - (std::uint64_t{entity.generation()} << 16);
+        found.row = static_cast<std::uint32_t>(bits);
+        found.archetype = static_cast<std::uint16_t>(archetype);
+        found.generation = static_cast<std::uint16_t>(entity.generation());
+        return archetype < kNoArchetype;
+    }
+    // How many of a list, from the first on, have names one behind the other, and slots that are so too.
+    [[nodiscard]] std::size_t count_run(std::span<const Entity> entities) const noexcept {
+        const auto first = static_cast<std::uint32_t>(entities[0].index());
+        if (first >= header_->used_slots) return 0;
+        const std::size_t most = std::min(entities.size(), std::size_t{header_->used_slots - first});
+        const std::uint64_t name = entities[0].bits();
+        const EntitySlot* const slots = slots_ + first;
+        const auto slot = std::bit_cast<std::uint64_t>(slots[0]);
+        std::size_t count = 1;
+        while (count < most && entities[count].bits() == name + count &&
+               std::bit_cast<std::uint64_t>(slots[count]) == slot + count)
+            ++count;
+        return count;
+    }
+    void prefetch_slot(Entity entity) const noexcept { __builtin_prefetch(slots_ + entity.index()); }
     // Requires: there is one in the slot.
     [[nodiscard]] Entity entity_at(std::uint32_t slot) const noexcept {
         return Entity(slot, slots_[slot].generation);
@@ -62,6 +93,9 @@ public:
     [[nodiscard]] BlockColumn* block(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept {
         return reinterpret_cast<BlockColumn*>(at(archetype.blocks[number]));
     }
+    [[nodiscard]] BlockColumn* columns_at(std::uint32_t offset) const noexcept {
+        return reinterpret_cast<BlockColumn*>(at(offset));
+    }
     // Whether it is the one that had this hash, whatever was rolled back since.
     [[nodiscard]] bool is_archetype(std::uint32_t number, std::uint64_t chain_hash) const noexcept {
         return number < header_->archetype_count && archetypes_[number].chain_hash == chain_hash;
@@ -80,9 +114,14 @@ public:
     [[nodiscard]] T& cell(const BlockColumn& column, std::uint32_t index) const noexcept {
         return reinterpret_cast<T*>(at(column.data))[index];
     }
+    // Of a column that the archetype has, by its number plus one.
+    template <class T>
+    [[nodiscard]] T& cell_of_row(std::uint32_t archetype, unsigned column, std::uint32_t row) const noexcept {
+        const RowPlace place = place_of_row(row);
+        return cell<T>(block(archetypes_[archetype], place.block)[column - 1], place.index);
+    }
     // Null when the entity has no such column. Requires: alive.
-    [[nodiscard]] std::byte* find_cell(Entity entity, ComponentId id, std::size_t bytes) const noexcept {
-        const EntitySlot slot = slots_[entity.index()];
+    [[nodiscard]] std::byte* find_cell(EntitySlot slot, ComponentId id, std::size_t bytes) const noexcept {
         const ArchetypeRecord& archetype = archetypes_[slot.archetype];
         const unsigned column = column_of(archetype, id);
         if (column == 0) [[unlikely]]

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <ouro/ecs/query.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+// How a query visits all rows of its archetypes. These may be many and small: what was found in this epoch is
+// not looked for again.
+namespace ouro {
+
+template <class... Terms>
+template <class Fn>
+void Query<Terms...>::each_whole(Fn& fn) const noexcept {
+    const detail::IterationScope scope(*core_);
+    const detail::WorldCore& core = *core_;
+    const std::uint64_t epoch = core_->marks().epoch();
+    [[maybe_unused]] const std::uint32_t now = core.now();
+    const std::span<const detail::QueryMatch> matches = core_->matches_of(*cache_);
+    const detail::QueryMatch* const end = matches.data() + matches.size();
+    for (const detail::QueryMatch* match = matches.data(); match != end; ++match) {
+        const ArchetypeRecord& archetype = core.archetypes()[match->archetype];
+        const std::uint32_t rows = archetype.row_count;
+        std::uint32_t first = 0;
+        if constexpr (Plan::kIsReadied) {
+            if (match->is_ready(epoch)) [[likely]] {
+                first = std::min(rows, kFirstBlockRows);
+                // There is always one behind the last.
+                Plan::prefetch(core, match[1]);
+                if (!Plan::is_changed(core.columns_at(match->ready_block()), *match, now)) [[unlikely]]
+                    declare_first(*match, first);
+                // A number that the compiler knows makes the shorter loop.
+                if (rows >= kFirstBlockRows)
+                    call(fn, Plan::ready_cells(core, *match), 0, kFirstBlockRows);
+                else
+                    call(fn, Plan::ready_cells(core, *match), 0, rows);
+            }
+        }
+        if (first != rows) [[unlikely]]
+            each_block(*match, archetype, first, epoch, fn);
+    }
+}
+
+template <class... Terms>
+template <class Fn>
+void Query<Terms...>::each_block(const detail::QueryMatch& match, const ArchetypeRecord& archetype,
+                                 std::uint32_t first, std::uint64_t epoch, Fn& fn) const noexcept {
+    std::uint32_t left = archetype.row_count - first;
+    for (std::uint32_t number = place_of_row(first).block; left != 0; ++number) {
+        const std::uint32_t rows = std::min(left, rows_of_block(number));
+        const detail::BlockPlace place{core_, core_->block(archetype, number), number};
+        Plan::declare(place, match, 0, rows, rows);
+        call(fn, Plan::cells(place, match), 0, rows);
+        left -= rows;
+    }
+    if (Plan::kIsReadied && first == 0)
+        match.make_ready(epoch, archetype.blocks[0], core_->block(archetype, 0));
+}
+
+}  // namespace ouro
