@@ -43,5 +43,6 @@ endif()
 
 find_program(OURO_CCACHE ccache)
 if(OURO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${OURO_CCACHE}")
+  # With precompiled headers it works only when it may overlook how they were made (OuroTest.cmake).
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${OURO_CCACHE}")
 endif()

@@ -80,7 +80,7 @@ if(TARGET ouro)
 endif()
 
 if(TARGET ouro_observe)
-  install(FILES tools/debuggers/ouro_gdb.py tools/debuggers/ouroboros.natvis
+  install(FILES tools/debuggers/ouro_gdb.py tools/debuggers/ouro_gdb_sim.py tools/debuggers/ouroboros.natvis
           DESTINATION ${CMAKE_INSTALL_DATADIR}/ouroboros COMPONENT observe)
 endif()
 

@@ -3,6 +3,8 @@
 #include <ouro/streams/state_ring.hpp>
 #include <ouro/streams/sync_test.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 
@@ -20,6 +22,17 @@ static void step(ouro::StateRing& ring, std::span<Creature> creatures, ouro::Tic
     ring.mark(creatures.data(), creatures.size_bytes());
 }
 
+// Which creature has a byte; the simulation types can say so of themselves.
+static bool find_creature(const void* first, ouro::ConstOffsetBase image, std::uint64_t offset,
+                          ouro::ImageOwner& owner) {
+    const auto begin = static_cast<std::uint64_t>(static_cast<const std::byte*>(first) - image.start());
+    owner.kind = ouro::OwnerKind::element;
+    owner.number = (offset - begin) / sizeof(Creature);
+    owner.offset = begin + owner.number * sizeof(Creature);
+    owner.bytes = sizeof(Creature);
+    return offset >= begin && owner.number < 100;
+}
+
 int main() {
     const ouro::SegmentOptions world{.name = "world", .bytes = 1 << 20};
     auto ring = ouro::StateRing::create(
@@ -29,19 +42,18 @@ int main() {
     for (std::int32_t speed = 1; Creature & creature : creatures)
         creature.speed = speed++;
 
+    const ouro::OwnerSource source{.name = "creatures", .context = creatures.data(), .find = find_creature};
+
     for (ouro::Tick tick = 1; tick <= 60; ++tick) {
         step(*ring, creatures, tick);
         if (!ring->commit()) return 1;
-        const auto outcome = sync_test(*ring, 7, [&](ouro::Tick again) { step(*ring, creatures, again); });
+        const auto outcome =
+            sync_test(*ring, 7, [&](ouro::Tick again) { step(*ring, creatures, again); }, {&source, 1});
         if (!outcome) return 1;
         if (!outcome->differs) continue;
-        const ouro::SyncDifference& difference = outcome->difference;
-        const auto within = difference.offset - ring->segments()[0].offset;
-        std::printf("tick %llu differs in '%s', creature %llu, byte %llu of it\n",
-                    static_cast<unsigned long long>(difference.tick), difference.segment.data(),
-                    static_cast<unsigned long long>(within / sizeof(Creature)),
-                    static_cast<unsigned long long>(within % sizeof(Creature)));
-        return difference.tick == 40 ? 0 : 1;
+        std::array<char, 300> text;
+        std::printf("%s\n", describe_difference(outcome->difference, text).data());
+        return outcome->difference.tick == 40 && outcome->difference.owner.number == 5 ? 0 : 1;
     }
     std::printf("nothing differs\n");
     return 1;

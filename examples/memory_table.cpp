@@ -31,6 +31,10 @@ int main() {
         ouro::StateRing::create({.segments = {&town, 1}, .history_bytes = 32 * kMib, .table = &*table});
     if (!state || !table->range().contains(state->image()) || table->stats().streams != 4) return 1;
 
+    // A tick that writes two of its eight megabytes.
+    state->mark(state->segment_block("town")->data, 2 * kMib);
+    if (!state->commit()) return 1;
+
     // Addresses cost nothing; memory comes as the cursor needs it.
     const auto heights = terrain->take(3 * kMib, 64);
     if (!heights) return 1;

@@ -22,15 +22,16 @@ void ouro_never_out_of_range(const char*, ...) {
 namespace ouro::process_heap {
 namespace {
 
-extern "C" void ouro_report_on_signal(int) {
+extern "C" void ouro_do_as_signalled(int number) {
     const int saved_errno = errno;
-    write_report(ReportFormat::text);
+    if (number == settings().report_signal) write_report(ReportFormat::text);
+    if (number == settings().profile_signal) ask_for_profile();
     errno = saved_errno;
 }
 
 void listen_for_signal(int number) noexcept {
     struct sigaction action = {};
-    action.sa_handler = ouro_report_on_signal;
+    action.sa_handler = ouro_do_as_signalled;
     action.sa_flags = SA_RESTART;
     ::sigaction(number, &action, nullptr);
 }
@@ -40,7 +41,9 @@ void listen_for_signal(int number) noexcept {
     note_begin_of_profile();
     look_for_replaced_operators();
     allow_background_thread();
-    if (settings().report_signal != 0) listen_for_signal(settings().report_signal);
+    for (const int number : {settings().report_signal, settings().profile_signal}) {
+        if (number != 0) listen_for_signal(number);
+    }
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ void start() noexcept {
          bytes = align_down(bytes / 2, UnitMap::kUnitBytes))
         g_core = make_core(bytes);
     if (settings().guard_every != 0) start_guarding(settings().guard_every, settings().guard_slots);
-    if (settings().profile_file[0] != '\0') prepare_profiling();
+    if (settings().profile_file[0] != '\0' || settings().profile_signal != 0) prepare_profiling();
     if (g_core == nullptr) return;
     // Hooks may be missing in a process that used up all of them: threads then leave their heaps behind.
     if (const auto key = os::make_thread_exit_key(leave_heap)) g_exit_key = *key;
@@ -172,7 +172,6 @@ struct Found {
 
 // What the one place has no room for may still fit in the other.
 Found find_memory(std::size_t size, std::size_t alignment) noexcept {
-    ensure_started();
     const unsigned size_class = detail::class_for(size, alignment);
     const bool is_for_units = size <= kLargestUnitBytes && alignment <= kLargestUnitBytes;
     Found found;
@@ -189,11 +188,22 @@ Found find_memory(std::size_t size, std::size_t alignment) noexcept {
     return found;
 }
 
+// Before there is none, what idle threads keep serves too, where blocks come from units.
+Found find_last_memory(std::size_t size, std::size_t alignment) noexcept {
+    ensure_started();
+    const std::uint64_t purges = g_core != nullptr ? g_core->ended_purges() : 0;
+    Found found = find_memory(size, alignment);
+    const bool may_take_back = found.block == nullptr && g_core != nullptr && size <= kLargestUnitBytes &&
+                               alignment <= kLargestUnitBytes;
+    if (!may_take_back || g_waiting_forks.load(std::memory_order_relaxed) != 0) return found;
+    return g_core->take_back(size, purges) ? find_memory(size, alignment) : found;
+}
+
 // Everything but a full cache.
 [[gnu::noinline]] void* allocate_uncached(std::size_t size, std::size_t alignment, bool zeroed) noexcept {
     const int saved_errno = errno;
     Found found;
-    if (size <= kMostBytes && alignment <= kMostBytes) found = find_memory(size, alignment);
+    if (size <= kMostBytes && alignment <= kMostBytes) found = find_last_memory(size, alignment);
     if (found.block == nullptr) {
         if (g_core != nullptr) g_core->note_failure();
         errno = ENOMEM;

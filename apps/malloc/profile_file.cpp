@@ -140,7 +140,7 @@ void keep_anothers(FileName& name) noexcept {
 }
 
 [[gnu::destructor]] void write_profile_at_exit() noexcept {
-    if (!is_profiling() || settings().profile_file[0] == '\0') return;
+    if (!has_profile() || settings().profile_file[0] == '\0') return;
     FileName name(settings().profile_file);
     const Format format = format_of(name);
     keep_anothers(name);

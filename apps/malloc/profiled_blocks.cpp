@@ -88,11 +88,44 @@ void give_back(void* block, std::size_t size) noexcept {
     g_region->deallocate({static_cast<std::byte*>(block), size});
 }
 
+// How often the profile was asked for by a signal, and how much of that was done.
+constinit std::atomic<std::uint32_t> g_asked = 0;
+constinit std::atomic<std::uint32_t> g_done = 0;
+
+bool is_asked() noexcept {
+    return g_done.load(std::memory_order_relaxed) != g_asked.load(std::memory_order_relaxed);
+}
+
+void begin_profile() noexcept {
+    const auto started = start_profiler({.mean_bytes = settings().profile_bytes});
+    if (!started) complain(started.status());
+}
+
+// What the handler of a signal could not do, for it came in the middle of such work, is left to whoever comes
+// to the end of a countdown.
+void do_as_asked() noexcept {
+    if (detail::is_inside_profile()) return;
+    std::uint32_t asked = 0;
+    std::uint32_t done = g_done.load(std::memory_order_relaxed);
+    do {
+        asked = g_asked.load(std::memory_order_acquire);
+        if (done == asked) return;
+    } while (!g_done.compare_exchange_weak(done, asked, std::memory_order_acq_rel));
+    if (done == 0) {
+        begin_profile();
+    } else {
+        mark_growth();
+    }
+}
+
 // The mean that the bytes are a sample for, or zero.
 std::uint64_t begin_countdown(std::size_t bytes) noexcept {
+    if (is_asked()) do_as_asked();
     if (t_state.clock.id.load(std::memory_order_relaxed) == 0)
         t_state.clock.id.store(detail::new_clock_id(), std::memory_order_relaxed);
-    return detail::begin_countdown(t_state.clock, bytes);
+    // A thread that waits for its beginning looks often: it costs little beside so many bytes.
+    constexpr std::int64_t kLookBytes = std::int64_t{16} << 10;
+    return detail::begin_countdown(t_state.clock, bytes, kLookBytes);
 }
 
 bool record(const void* block, std::size_t size, std::uint64_t mean) noexcept {
@@ -134,13 +167,26 @@ void prepare_profiling() noexcept {
 void start_profiling() noexcept {
     if (!g_is_profiling) return;
     t_is_sampling = true;
-    if (const auto started = start_profiler({.mean_bytes = settings().profile_bytes}); !started)
-        complain(started.status());
+    if (settings().profile_signal == 0) {
+        begin_profile();
+    } else if (!detail::prepare_profiler()) {
+        complain(Status::out_of_memory);
+    }
     // Whoever wants a profile may look at it while the program runs.
     static_cast<void>(allow_reports());
     t_is_sampling = false;
     // Whatever was allocated on the way has not ended the first countdown.
     t_state.clock.left.store(0, std::memory_order_relaxed);
+}
+
+void ask_for_profile() noexcept {
+    if (!g_is_profiling) return;
+    g_asked.fetch_add(1, std::memory_order_release);
+    do_as_asked();
+}
+
+bool has_profile() noexcept {
+    return g_is_profiling && (settings().profile_signal == 0 || g_done.load(std::memory_order_relaxed) != 0);
 }
 
 void* allocate_profiled(std::size_t size, std::size_t alignment) noexcept {

@@ -9,8 +9,9 @@
 #include <cstdint>
 
 // With the setting `profile`, a sample of the allocations is recorded with the stacks they came from, and
-// written to a file when the program ends. Sampled blocks of the small sizes lie in a region of their own, so
-// that free() tells them from the others where it tells mappings from slabs; large ones stay where they are.
+// written to a file when the program ends; with `profile_signal`, from a signal on. Sampled blocks of the
+// small sizes lie in a region of their own, so that free() tells them from the others where it tells mappings
+// from slabs; large ones stay where they are.
 namespace ouro::process_heap {
 
 // Set once, before the first block is handed out.
@@ -46,8 +47,13 @@ inline constinit ProfiledRegion g_profiled_region;
 // Once, before the first block: takes the region. Where there are no addresses it says so on standard error,
 // and nothing is profiled.
 void prepare_profiling() noexcept;
-// Once, as soon as malloc works.
+// Once, as soon as malloc works: starts it, or makes it ready to be asked for.
 void start_profiling() noexcept;
+// In a signal handler: the first time the profile begins, each further time growth is counted from there on.
+// Threads that run already begin with what they have allocated 16 KiB later.
+void ask_for_profile() noexcept;
+// Whether it has begun.
+[[nodiscard]] bool has_profile() noexcept;
 // Once, when the library is loaded: looks what stands under the file's name by then.
 void note_begin_of_profile() noexcept;
 

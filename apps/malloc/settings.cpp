@@ -30,7 +30,9 @@ constexpr const char* kHelp =
     "                       %p is the process's number, which is added where one that this process has\n"
     "                       started came first. For ouro report; for pprof when the name ends with .pb,\n"
     "                       and stacks as text for flame graphs when it ends with .folded\n"
-    "  profile_bytes=<size> the mean distance of two samples (512K)\n";
+    "  profile_bytes=<size> the mean distance of two samples (512K)\n"
+    "  profile_signal=<name> sample from the signal on, USR1 or USR2; from each further one, growth begins\n"
+    "                       anew. Goes without profile=<file> too, for ouro report <process>\n";
 
 // The words are cut out of the variable by position: there is no heap to copy them to yet.
 struct Word {
@@ -138,6 +140,8 @@ bool apply(Word word, Settings& result) noexcept {
     if (word.starts_with("profile=")) return read_file_name(word.after("profile="), result.profile_file);
     if (word.starts_with("profile_bytes="))
         return read_mean(word.after("profile_bytes="), result.profile_bytes);
+    if (word.starts_with("profile_signal="))
+        return read_signal(word.after("profile_signal="), result.profile_signal);
     if (word.starts_with("background=")) return read_switch(word.after("background="), result.background);
     return false;
 }

@@ -26,6 +26,9 @@ struct Settings {
     std::size_t profile_bytes = std::size_t{512} << 10;
     // A signal that asks for a report; zero: none.
     int report_signal = 0;
+    // The same for the beginning of the profile, and then for that of growth; zero: it begins with the
+    // process.
+    int profile_signal = 0;
 };
 
 [[nodiscard]] const Settings& settings() noexcept;

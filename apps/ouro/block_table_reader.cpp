@@ -176,18 +176,6 @@ std::map<std::uint64_t, std::string> parse_tag_table(const std::vector<std::byte
     return names;
 }
 
-std::string block_kind_text(BlockKind kind) {
-    switch (kind) {
-        case BlockKind::own:
-            return "own";
-        case BlockKind::borrowed:
-            return "part";
-        case BlockKind::scattered:
-            return "scattered";
-    }
-    return "unknown";
-}
-
 std::string block_tag_text(const BlockTableCopy& table, std::uint64_t id) {
     if (id == 0) return "untagged";
     const auto found = table.tag_names.find(id);

@@ -36,7 +36,6 @@ struct BlockTableCopy {
 // The same for a table of tags; what is none has no names.
 [[nodiscard]] std::map<std::uint64_t, std::string> parse_tag_table(const std::vector<std::byte>& bytes);
 
-[[nodiscard]] std::string block_kind_text(BlockKind kind);
 // The name of a tag by its number, as far as it is known.
 [[nodiscard]] std::string block_tag_text(const BlockTableCopy& table, std::uint64_t id);
 

@@ -3,6 +3,7 @@
 #include "image_reader.hpp"
 #include "world_images.hpp"
 
+#include <ouro/ecs/names.hpp>
 #include <ouro/ecs/world_diff.hpp>
 #include <ouro/ecs/world_dump.hpp>
 #include <ouro/ecs/world_text.hpp>
@@ -67,11 +68,34 @@ WorldReader reader_of(const WorldImage& image, const std::string& segment) {
     return *reader;
 }
 
+// The one that the program gave this name; null when there is none.
+Entity entity_called(const std::string& name, const WorldReader& reader) {
+    const auto id = reader.find_component(component_name<Name>());
+    const auto component = id ? reader.component(*id) : Expected<ComponentRecord>(id.status());
+    const auto names = component ? reader.sparse(*component) : Expected<SparseTable>(component.status());
+    if (!names) return {};
+    for (std::uint32_t row = 0; row < names->rows.row_count; ++row) {
+        Entity owner;
+        Name own;
+        const auto owner_at = reader.cell_offset(names->rows, row, 0);
+        const auto name_at = reader.cell_offset(names->rows, row, 1);
+        if (!owner_at || !name_at) break;
+        if (reader.read(*owner_at, std::as_writable_bytes(std::span(&owner, 1))) != Status::ok) break;
+        if (reader.read(*name_at, std::as_writable_bytes(std::span(&own, 1))) != Status::ok) break;
+        if (own.text.view() == name) return owner;
+    }
+    return {};
+}
+
 Entity entity_named(const std::string& name, const WorldReader& reader) {
     const std::string_view text = name;
     const std::size_t colon = text.find(':');
     const auto slot = number_in<std::uint32_t>(text.substr(0, colon));
-    if (!slot) throw ReportError("'" + name + "' is no entity: give its slot, or <slot>:<generation>");
+    if (const Entity called = slot ? Entity{} : entity_called(name, reader); !called.is_null()) return called;
+    if (!slot)
+        throw ReportError("'" + name +
+                          "' is no entity's name: give a name that it got by set_name, its slot, or "
+                          "<slot>:<generation>");
     const auto occupant = reader.entity_in(*slot);
     const bool is_there = occupant && !occupant->is_null();
     if (colon != text.npos) {

@@ -107,7 +107,8 @@ void add_dump(CLI::App& program, int& exit_code) {
                      "A saved image, or the number of a running process; several images show in a drawing "
                      "what changes");
     dump->add_option("--segment", request->segment, "Which, when there are several with worlds");
-    dump->add_option("--entity", request->entity, "Shows one with its fields: <slot> or <slot>:<generation>");
+    dump->add_option("--entity", request->entity,
+                     "Shows one with its fields: <slot>, <slot>:<generation>, or a name that it has");
     CLI::Option* json = dump->add_flag("--json", request->as_json, "Print one JSON object instead of text");
     CLI::Option* against =
         dump->add_option("--against", request->against, "An earlier image: tell what has changed since")

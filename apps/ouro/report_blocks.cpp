@@ -79,7 +79,7 @@ void add_table(const BlockTableCopy& table, BlocksReport& blocks,
         blocks.committed_bytes += left.committed[index];
         blocks.list.push_back({.name = printable(entry.name),
                                .tag = name,
-                               .kind = block_kind_text(entry.kind),
+                               .kind = std::string(block_kind_name(entry.kind)),
                                .reserved_bytes = entry.reserved_bytes,
                                .committed_bytes = entry.committed_bytes,
                                .high_water_bytes = entry.peak_bytes});

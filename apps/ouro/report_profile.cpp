@@ -97,6 +97,7 @@ void read_timeline(const detail::TimelineRing& ring, Report& report) {
                             .live_bytes = load(slot.live_bytes),
                             .live_blocks = load(slot.live_blocks),
                             .resident_bytes = load(slot.resident_bytes),
+                            .listed_bytes = load(slot.listed_bytes),
                             .untracked_bytes = std::nullopt,
                             .allocated_bytes = load(slot.allocated_bytes),
                             .freed_bytes = load(slot.freed_bytes),

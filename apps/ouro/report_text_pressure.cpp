@@ -43,6 +43,21 @@ std::string calls_text(const Report& report, const ReportStyle& style) {
     return text.empty() ? text : text + latest_text(shown, report.handler_call_count);
 }
 
+// Handlers and budgets reach what is charged; where the limit is the machine's, these count as well.
+std::string blocks_words(const Report& report) {
+    constexpr std::size_t kShown = 3;
+    std::size_t shown = 0;
+    std::string text;
+    for (const BlockReport& block : report.blocks.list) {
+        if (shown == kShown || block.kind == block_kind_text(BlockKind::borrowed)) continue;
+        text += (shown++ == 0 ? "'" : ", '") + block.name + "' (" + block.tag + ") with " +
+                size_text(block.committed_bytes);
+    }
+    if (text.empty()) return "";
+    return "  Beside what is charged, " + size_text(report.blocks.committed_bytes) +
+           " in listed blocks count for the limits of the group and the machine: " + text + "\n";
+}
+
 }  // namespace
 
 std::string pressure_text(const Report& report, const ReportStyle& style) {
@@ -52,6 +67,7 @@ std::string pressure_text(const Report& report, const ReportStyle& style) {
                      work_words(monitor), latency_words(monitor)});
     }
     std::string text = titled("Pressure", columns);
+    if (!text.empty()) text += blocks_words(report);
     const std::string calls = calls_text(report, style);
     if (!text.empty() && !calls.empty()) text += '\n';
     return text.append(calls);

@@ -142,6 +142,8 @@ std::string timeline_text(const Report& report, const ReportStyle& style) {
             {name, sparkline(values, kWidth, style), size_text(values.back()), "at most " + size_text(most)});
     };
     add("live", [](const MomentReport& moment) { return moment.live_bytes; });
+    const auto listed_of = [](const MomentReport& moment) { return moment.listed_bytes; };
+    if (std::any_of(report.timeline.begin(), report.timeline.end(), listed_of)) add("blocks", listed_of);
     add("resident", [](const MomentReport& moment) { return moment.resident_bytes; });
     const auto is_told = [](const MomentReport& moment) { return moment.untracked_bytes.has_value(); };
     if (std::any_of(report.timeline.begin(), report.timeline.end(), is_told))

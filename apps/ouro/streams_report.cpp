@@ -30,7 +30,7 @@ std::optional<std::size_t> whole_of(const std::vector<BlockEntry>& entries, cons
 
 void add_row(TextColumns& columns, const BlockTableCopy& table, const BlockEntry& entry, bool is_part) {
     columns.row({(is_part ? "  " : "") + printable(entry.name), block_tag_text(table, entry.tag),
-                 block_kind_text(entry.kind), size_text(entry.reserved_bytes),
+                 std::string(block_kind_name(entry.kind)), size_text(entry.reserved_bytes),
                  size_text(entry.committed_bytes), size_text(entry.cursor_bytes), size_text(entry.peak_bytes),
                  entry.base != 0 ? address_text(entry.base) : ""});
 }
@@ -66,7 +66,7 @@ nlohmann::ordered_json table_json(const BlockTableCopy& table) {
         const auto whole = whole_of(table.entries, entry);
         nlohmann::ordered_json block{{"name", printable(entry.name)},
                                      {"tag", block_tag_text(table, entry.tag)},
-                                     {"kind", block_kind_text(entry.kind)},
+                                     {"kind", std::string(block_kind_name(entry.kind))},
                                      {"within", nullptr},
                                      {"base", nullptr},
                                      {"reserved_bytes", entry.reserved_bytes},

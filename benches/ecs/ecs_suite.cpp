@@ -16,6 +16,7 @@ void run_ecs(Session& session) {
     measure_deferred_changes(session);
     measure_saving(session);
     measure_history(session);
+    measure_wasm(session);
 }
 
 const RegisteredSuite kRegistered({"ecs", "entities and components, beside EnTT, flecs and gaia-ecs",

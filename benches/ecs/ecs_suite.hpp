@@ -15,5 +15,6 @@ void measure_two_threads(Session& session);
 void measure_deferred_changes(Session& session);
 void measure_saving(Session& session);
 void measure_history(Session& session);
+void measure_wasm(Session& session);
 
 }  // namespace ouro::bench

@@ -2,6 +2,8 @@
 
 #include <ouro/base/expected.hpp>
 
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -9,7 +11,13 @@
 namespace ouro::bench {
 
 [[noreturn]] inline void give_up(const char* what, std::string_view reason) {
-    throw std::runtime_error(std::string(what) + ": " + std::string(reason));
+    const std::string text = std::string(what) + ": " + std::string(reason);
+#ifdef __cpp_exceptions
+    throw std::runtime_error(text);
+#else
+    std::fprintf(stderr, "%s\n", text.c_str());
+    std::abort();
+#endif
 }
 
 // The value, or an end of the run that says what did not work: a benchmark cannot go on without it.

@@ -36,6 +36,7 @@ void measure_size(Session& session, std::size_t size, std::uint64_t objects, Fra
             objects, [&, size] { return static_cast<void*>(through_contract.allocate(size, 16)->data); },
             reset))
         .peer("pmr::monotonic", standard_library_version(), monotonic_frames)
+        .bar(ratio_at_most(0.6))
         .run();
 }
 
@@ -53,6 +54,7 @@ void measure_handle(Session& session, FrameAllocator& frame, std::byte* buffer) 
               frames_of(
                   kSmallFrame, [&] { return through_standard.allocate(kSize, 16); },
                   [&] { monotonic.release(); }))
+        .bar(ratio_at_most(0.6))
         .run();
 }
 

@@ -79,6 +79,9 @@ constexpr KnownLibrary kKnown[] = {
     {"jemalloc", "jemalloc", "2", "malloc", "free", jemalloc_version, "install libjemalloc2"},
     {"tcmalloc", "tcmalloc_minimal", "4", "tc_malloc", "tc_free", tcmalloc_version,
      "install libtcmalloc-minimal4"},
+    // Another one by the name of tcmalloc, which the same file name may be: known by its own names.
+    {"google tcmalloc", "tcmalloc", "", "TCMallocInternalMalloc", "TCMallocInternalFree", from_the_folder,
+     kByPeersFolder},
     {"TBB", "tbbmalloc", "2", "scalable_malloc", "scalable_free", tbb_version, "install libtbbmalloc2"},
     {"rpmalloc", "rpmalloc", "", "rpmalloc", "rpfree", from_the_folder, kByPeersFolder},
     {"snmalloc", "snmallocshim", "", "malloc", "free", from_the_folder, kByPeersFolder},

@@ -3,6 +3,7 @@
 #include "memory/heaps.hpp"
 #include "memory/object_checks.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -36,8 +37,26 @@ TEST_F(MallocPeersTest, EachIsThereOrSaysHowToGetIt) {
         EXPECT_TRUE(names.insert(peer.name).second) << peer.name;
         EXPECT_FALSE(peer.how_to_get_it.empty()) << peer.name;
     }
-    for (const char* name : {"mimalloc", "jemalloc", "tcmalloc", "TBB", "rpmalloc", "snmalloc"})
+    for (const char* name :
+         {"mimalloc", "mimalloc3", "jemalloc", "tcmalloc", "google tcmalloc", "TBB", "rpmalloc", "snmalloc"})
         EXPECT_TRUE(names.contains(name)) << name;
+}
+
+bool has(const MallocPeers& peers, const std::string& name) {
+    return std::any_of(peers.found.begin(), peers.found.end(),
+                       [&](const MallocPeer& peer) { return peer.name == name; });
+}
+
+// Two allocators share the name of a file: that of gperftools is not taken for the other.
+TEST_F(MallocPeersTest, GooglesTcmallocIsKnownByItsFunctions) {
+    const auto folder = std::filesystem::path(testing::TempDir()) / "ouro_peers_test";
+    std::filesystem::create_directories(folder);
+    const auto file = folder / "libtcmalloc.so";
+    std::filesystem::copy_file(OURO_STAND_IN_TCMALLOC, file,
+                               std::filesystem::copy_options::overwrite_existing);
+    EXPECT_TRUE(has(find_malloc_peers(PeerFolder(folder)), "google tcmalloc"));
+    EXPECT_FALSE(has(peers_, "google tcmalloc")) << "the system's is another";
+    std::filesystem::remove_all(folder);
 }
 
 TEST_F(MallocPeersTest, NoneReplacesTheProcesssMalloc) {

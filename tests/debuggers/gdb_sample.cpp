@@ -1,6 +1,7 @@
-// One of everything that the debuggers' views know, for gdb to look at in stop_here().
+// One of everything that the debuggers' views know, for gdb to look at in stop_here() and stop_in_image().
 #include <ouro/base/handle.hpp>
 #include <ouro/base/offset_ptr.hpp>
+#include <ouro/ecs/entity.hpp>
 #include <ouro/memory/collections/bit_flags.hpp>
 #include <ouro/memory/collections/bit_set.hpp>
 #include <ouro/memory/collections/pooled_vector.hpp>
@@ -10,6 +11,11 @@
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
+#include <ouro/streams/sim_map.hpp>
+#include <ouro/streams/sim_pool.hpp>
+#include <ouro/streams/sim_set.hpp>
+#include <ouro/streams/sim_string.hpp>
+#include <ouro/streams/sim_vec.hpp>
 
 enum class Trait : unsigned char { hungry, asleep, ill };
 
@@ -17,7 +23,63 @@ enum class Trait : unsigned char { hungry, asleep, ill };
     asm volatile("" ::: "memory");
 }
 
+[[gnu::noinline]] void stop_in_image() {
+    asm volatile("" ::: "memory");
+}
+
+struct Person {
+    ouro::FixedString<11> name;
+    std::uint32_t gold;
+};
+
+struct Shop {
+    ouro::SimMap<ouro::FixedString<15>, std::uint32_t> prices;
+    ouro::SimSet<std::uint32_t> guests;
+    ouro::SimPool<Person> people;
+    ouro::SimString title;
+    ouro::SimVec<int> numbers;
+    ouro::OffsetPtr<Shop> next;
+};
+
+static bool fill_an_image() {
+    const ouro::SegmentOptions world{.name = "world", .bytes = 1 << 20};
+    auto ring = ouro::StateRing::create({.segments = {&world, 1}, .history_bytes = std::uint64_t{16} << 20});
+    auto heap = ring ? ouro::ImageHeap::create(*ring, "world") : ring.status();
+    const auto root = heap ? heap->make_root<Shop>("shop") : heap.status();
+    if (!root) return false;
+    const Shop& shop = heap->get(*root);
+    heap->edit(shop).next = *root;
+
+    const auto is_done = [](ouro::Status status) { return status == ouro::Status::ok; };
+    auto prices = heap->bind(shop.prices);
+    auto guests = heap->bind(shop.guests);
+    auto people = heap->bind(shop.people);
+    auto letters = heap->bind(shop.title);
+    auto numbers = heap->bind(shop.numbers);
+    bool is_full = is_done(prices.set("rope", 3)) && is_done(prices.set("torch", 5)) &&
+                   is_done(prices.set("lamp", 7)) && is_done(letters.assign("a \"short\" text"));
+    for (const std::uint32_t guest : {5U, 4U, 3U})
+        is_full = is_full && guests.insert(guest).has_value();
+    for (const int number : {7, 8, 9})
+        is_full = is_full && is_done(numbers.push_back(number));
+    const auto ada = people.create({.name = "Ada", .gold = 10});
+    const auto gone = people.create({.name = "Bob", .gold = 10});
+    ouro::Expected<ouro::SimHandle<Person>> last = people.create({.name = "Eve", .gold = 10});
+    for (int count = 3; count < 18 && last; ++count)
+        last = people.create({.name = "Somebody", .gold = 1});
+    if (!is_full || !ada || !gone || !last) return false;
+    // What is removed leaves holes.
+    prices.erase("torch");
+    guests.erase(4);
+    people.destroy(*gone);
+    [[maybe_unused]] const Shop copy = shop;
+    [[maybe_unused]] const ouro::Entity wolf(12, 3);
+    stop_in_image();
+    return true;
+}
+
 int main() {
+    if (!fill_an_image()) return 1;
     auto system = ouro::SystemAllocator::create({});
     const auto game = ouro::register_tag("sample-game");
     if (!system || !game) return 1;

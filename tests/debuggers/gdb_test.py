@@ -82,6 +82,31 @@ class Views(unittest.TestCase):
         self.assert_local("rows", r"5 rows, room for 64 = "
                                   r"\{column 0 = \{1, 2, 3, 4, 5\}, column 1 = \{0.5, 1, 1.5, 2, 2.5\}\}")
 
+    def test_what_lies_in_an_image(self):
+        shown = gdb([SAMPLE], "break stop_in_image", "run", "up", "info locals", "print shop", "print copy",
+                    f"generate-core-file {self.core}.image")
+        for text in (shown, gdb([SAMPLE, self.core + ".image"], "up", "info locals", "print shop", "print copy")):
+            self.shown = text
+            self.assert_local("ada", r"ok = \{value = object 0, generation 1\}")
+            # The first chunk has sixteen places.
+            self.assert_local("last", r"ok = \{value = object 17, generation 1\}")
+            self.assert_local("wolf", r"entity \d+, generation \d+")
+            self.assert_local("letters", r'"a \\"short\\" text"')
+            self.assert_local("numbers", r"3 elements, room for \d+ = \{7, 8, 9\}")
+            self.assert_local("prices", r'2 entries = \{\["rope"\] = 3, \["lamp"\] = 7\}')
+            self.assert_local("guests", r'2 keys = \{5, 3\}')
+            self.assert_local("people", r'17 objects = \{\[0\] = \{name = "Ada", gold = 10\}, '
+                                        r'\[2\] = \{name = "Eve", gold = 10\}.*\[17\] = .*\}')
+            # The same through the shop itself, whose place in the image says where it begins.
+            self.assertRegex(text, r'prices = 2 entries = \{\["rope"\] = 3, \["lamp"\] = 7\}, '
+                                   r'guests = 2 keys = \{5, 3\}, people = 17 objects = \{.*\}, '
+                                   r'title = "a \\"short\\" text", numbers = 3 elements, room for \d+ = \{7, 8, 9\}, '
+                                   r'next = offset \d+ to Shop at 0x[0-9a-f]+\}')
+            # A copy on the stack lies in no image.
+            self.assertRegex(text, r'prices = 2 entries, at offset \d+, guests = 2 keys, at offset \d+, '
+                                   r'people = 17 objects, at offset \d+, title = 14 characters, at offset \d+, '
+                                   r'numbers = 3 elements, room for \d+, at offset \d+, next = offset \d+ to Shop\}')
+
     def assert_tags(self, text):
         self.assertRegex(text, r"everything +1000 B +3.4 KiB +- +- +1 +0\n")
         self.assertRegex(text, r"  sample-game +1000 B +3.4 KiB +- +- +1 +0\n")

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 ROOT = os.path.realpath(sys.argv.pop(1))
 NAMESPACE = "{http://schemas.microsoft.com/vstudio/debugger/natvis/2010}"
 # Of the standard library, and of the language.
-OTHER_WORDS = {"ouro", "unsigned", "void", "Status", "ok", "i", "en", "bb", "_Elems", "__int64"}
+OTHER_WORDS = {"ouro", "unsigned", "void", "Status", "ok", "i", "en", "bb", "_Elems", "__int64", "char", "s8"}
 
 
 def read_headers():
@@ -64,9 +64,11 @@ class Natvis(unittest.TestCase):
                     self.assertTrue(known, f"{view.get('Name')}: '{word}' in '{expression}'")
 
     def test_the_same_types_as_in_gdb(self):
-        with open(os.path.join(ROOT, "tools", "debuggers", "ouro_gdb.py"), encoding="utf-8") as file:
-            listed = re.search(r"PRINTERS = \{(.*?)\n\}", file.read(), re.DOTALL)[1]
-        in_gdb = set(re.findall(r'"(\w+)', listed))
+        in_gdb = set()
+        for name in ("ouro_gdb.py", "ouro_gdb_sim.py"):
+            with open(os.path.join(ROOT, "tools", "debuggers", name), encoding="utf-8") as file:
+                listed = re.search(r"^(SIM_)?PRINTERS = \{(.*?)\n\}", file.read(), re.DOTALL | re.MULTILINE)[2]
+            in_gdb.update(re.findall(r'"(\w+)', listed))
         self.assertEqual(in_gdb, {re.match(r"ouro::(\w+)", view.get("Name"))[1] for view in self.types})
 
 

@@ -12,6 +12,9 @@ import sys
 # Broken contracts, and failures that are made into a value.
 RARE = {"ouro::assert_failed", "ouro::detail::block_assert_failed", "__clang_call_terminate",
         "ouro::Expected<ouro::MemoryBlock>::Expected"}
+TAGGED = {"ouro::detail::TaggedResource::fail", "ouro::detail::TaggedResource::tell",
+          "ouro::detail::UseCounter::reserve_below", "ouro::detail::UseCounter::release",
+          "ouro::RateGate::admit_counted"}
 COLD = {
     "frame": {"ouro::BumpRange::take_slow"},
     "stack": {"ouro::BumpRange::take_slow", "ouro::StackAllocator::allocate_unusual"},
@@ -25,7 +28,14 @@ COLD = {
              "ouro::TlsfAllocator::deallocate_anywhere"},
     "partition": {"ouro::Partition::allocate_slow", "ouro::Partition::deallocate_slow"},
     "arena": {"ouro::HugePageArena::allocate_slow", "ouro::HugePageArena::note_peak"},
-    "tagged": {"ouro::TaggedAllocator::allocate", "ouro::TaggedAllocator::deallocate"},
+    # Of a type that is known: budgets, rates, failures and observers are out of line.
+    "tagged_small": TAGGED | {"ouro::SmallObjectAllocator::allocate_slow",
+                              "ouro::SmallObjectAllocator::deallocate_slow"},
+    "tagged_pool": TAGGED | {"ouro::PoolCore::take_slow", "ouro::PoolCore::give_back_slow",
+                             "ouro::PoolCore::refuse"},
+    # Of any: one call, which asks the resource below by its table.
+    "tagged": {"ouro::BasicTaggedAllocator<ouro::MemoryResource>::allocate",
+               "ouro::BasicTaggedAllocator<ouro::MemoryResource>::deallocate"},
     "end": {"ouro::TwoEndedStack::End::allocate", "ouro::TwoEndedStack::End::deallocate"},
 }
 INDIRECT = re.compile(r"^(notrack )?(call|jmp)q?\s+\*|^(blr|br)\b")

@@ -30,6 +30,8 @@ OURO_HOT_PATHS(small, ouro::SmallObjectAllocator)
 OURO_HOT_PATHS(tlsf, ouro::TlsfAllocator)
 OURO_HOT_PATHS(partition, ouro::Partition)
 OURO_HOT_PATHS(arena, ouro::HugePageArena)
+OURO_HOT_PATHS(tagged_small, ouro::BasicTaggedAllocator<ouro::SmallObjectAllocator>)
+OURO_HOT_PATHS(tagged_pool, ouro::BasicTaggedAllocator<ouro::LocalPoolAllocator>)
 // One direct call away.
 OURO_HOT_PATHS(tagged, ouro::TaggedAllocator)
 OURO_HOT_PATHS(end, ouro::TwoEndedStack::End)

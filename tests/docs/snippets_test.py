@@ -12,7 +12,8 @@ import unittest
 SOURCE, COMPILER, *FLAGS = sys.argv[1:]
 del sys.argv[1:]
 PAGES = ("docs/allocators.md", "docs/collections.md", "docs/hardening.md")
-MODULES = ("base", "os", "memory")
+STREAM_PAGES = ("docs/foreign-code.md", "docs/sim-types.md", "docs/state-ring.md", "docs/streams.md")
+MODULES = ("base", "os", "memory", "observe", "jobs", "streams")
 
 
 def blocks_of(page, text):
@@ -21,8 +22,8 @@ def blocks_of(page, text):
             for found in re.finditer(r"^```cpp\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
 
 
-def headers():
-    root = os.path.join(SOURCE, "modules/memory/include")
+def headers(module):
+    root = os.path.join(SOURCE, f"modules/{module}/include")
     for folder, folders, names in os.walk(root):
         # What is no user's business.
         folders[:] = sorted(name for name in folders if name != "detail")
@@ -32,9 +33,11 @@ def headers():
                 yield os.path.relpath(os.path.join(folder, name), root)
 
 
-def unit_of(blocks):
-    """A page may speak of an upstream that the reader has."""
-    lines = [f"#include <{header}>" for header in headers()]
+def unit_of(blocks, module="memory"):
+    """A page may speak of an upstream that the reader has, and of other things in reader_has.hpp."""
+    lines = [f"#include <{header}>" for header in headers(module)]
+    if module == "streams":
+        lines += ["#include <ouro/os/steady_stack.hpp>", '#include "tests/docs/reader_has.hpp"']
     lines += ["#include <cstdint>", "#include <cstdio>", "#include <memory_resource>", "#include <string>",
               "#include <vector>", "using namespace ouro;"]
     for number, (page, line, code) in enumerate(blocks):
@@ -45,27 +48,46 @@ def unit_of(blocks):
 
 
 def compile_unit(unit):
-    command = [COMPILER, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]
+    command = [COMPILER, *FLAGS, "-fsyntax-only", "-Werror=unused-result", f"-I{SOURCE}", "-x", "c++", "-"]
     command += [f"-I{SOURCE}/modules/{module}/include" for module in MODULES]
     return subprocess.run(command, input=unit, stderr=subprocess.PIPE, text=True, timeout=250)
 
 
 class Snippets(unittest.TestCase):
     def test_of_all_pages_compile(self):
+        self.assert_compile(PAGES, "memory")
+
+    def test_of_the_pages_on_streams_compile(self):
+        self.assert_compile(STREAM_PAGES, "streams")
+
+    def assert_compile(self, pages, module):
         blocks = []
-        for page in PAGES:
+        for page in pages:
             with open(os.path.join(SOURCE, page), encoding="utf-8") as text:
                 found = blocks_of(page, text.read())
             self.assertTrue(found, f"{page} has no C++")
             blocks += found
-        result = compile_unit(unit_of(blocks))
+        result = compile_unit(unit_of(blocks, module))
         self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_whole_programs_are_those_of_the_examples(self):
+        for page, example in (("docs/ecs.md", "examples/ecs_rewind.cpp"),):
+            with open(os.path.join(SOURCE, page), encoding="utf-8") as text:
+                codes = [code for _, _, code in blocks_of(page, text.read())]
+            with open(os.path.join(SOURCE, example), encoding="utf-8") as text:
+                self.assertIn(text.read(), codes, f"{page} shows another program than {example}")
 
     def test_that_are_wrong_are_named_with_page_and_line(self):
         page = "# Page\n\n```cpp\nauto frame = FrameAllocator::create({});\nframe->no_such_function();\n```\n"
         result = compile_unit(unit_of(blocks_of("page.md", page)))
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("page.md:5:", result.stderr)
+
+    def test_that_ignore_a_result_are_named(self):
+        page = "```cpp\nring.commit();\n```\n"
+        result = compile_unit(unit_of(blocks_of("page.md", page), "streams"))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("page.md:2:", result.stderr)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,22 @@ class InstalledTree(unittest.TestCase):
                 self.assertEqual(code, 0, text)
                 self.build_and_run(f"-DCOMPONENTS=os;{component}", f"-DALSO_LINK={component}")
 
+    def test_the_first_program_of_the_ecs_guide_is_built_and_runs(self):
+        if "ecs" not in COMPONENTS:
+            self.skipTest("needs ecs")
+        with open(os.path.join(SOURCE, "docs", "ecs.md"), encoding="utf-8") as page:
+            code = re.search(r"^```cpp\n(.*?)^```$", page.read(), re.MULTILINE | re.DOTALL).group(1)
+        program = os.path.join(self.folder, "first.cpp")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(code)
+        code, text, build = self.configure("-DCOMPONENTS=ecs", f"-DPROGRAM={program}", "-DALSO_LINK=ecs")
+        self.assertEqual(code, 0, text)
+        code, text = run(CMAKE, "--build", build)
+        self.assertEqual(code, 0, text)
+        code, text = run(os.path.join(build, "outside"))
+        self.assertEqual(code, 0, text)
+        self.assertIn("rewound, never frozen: y = 22", text)
+
     def test_an_unknown_component_is_named(self):
         code, text, _ = self.configure("-DCOMPONENTS=base;nonsense")
         self.assertNotEqual(code, 0)
@@ -142,7 +158,7 @@ class InstalledTree(unittest.TestCase):
             self.assertIn(f"-D{definition}", texts["ouroboros.pc"])
 
     def test_debuggers_find_their_files(self):
-        for name in ("ouro_gdb.py", "ouroboros.natvis"):
+        for name in ("ouro_gdb.py", "ouro_gdb_sim.py", "ouroboros.natvis"):
             self.assertTrue(os.path.exists(os.path.join(self.prefix, "share", "ouroboros", name)), name)
 
     def test_nothing_installed_names_the_build(self):

@@ -3,10 +3,17 @@
 In gdb: `source tools/debuggers/ouro_gdb.py`, or the same line in ~/.gdbinit; installed, it is in share/ouroboros.
 """
 
+import os
 import re
+import sys
 
 import gdb
 import gdb.printing
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# Beside this file: sourced again after a change, both are read anew.
+sys.modules.pop("ouro_gdb_sim", None)
+from ouro_gdb_sim import SIM_PRINTERS  # noqa: E402
 
 
 def pointed_at(pointer, count):
@@ -66,18 +73,6 @@ class ExpectedPrinter:
             yield "value", self.value["value_"]
 
 
-class HandlePrinter:
-    def __init__(self, value):
-        self.value = value
-
-    def to_string(self):
-        bits = int(self.value["bits_"])
-        if bits == 0:
-            return "null handle"
-        index_bits = int(self.value.type.strip_typedefs().template_argument(2))
-        return f"slot {bits & (1 << index_bits) - 1}, generation {bits >> index_bits}"
-
-
 class TagPrinter:
     def __init__(self, value):
         self.value = value
@@ -91,16 +86,6 @@ class TagPrinter:
         except (gdb.error, LookupError):
             account = None
         return f"{account.member('name').text()} (tag {tag})" if account else f"tag {tag}"
-
-
-class OffsetPtrPrinter:
-    def __init__(self, value):
-        self.value = value
-
-    def to_string(self):
-        offset = int(self.value["offset_"])
-        target = self.value.type.strip_typedefs().template_argument(0)
-        return f"offset {offset} to {target}" if offset else "null offset"
 
 
 class PooledVectorPrinter:
@@ -228,9 +213,7 @@ class SoaBlockPrinter:
 PRINTERS = {
     "MemoryBlock": MemoryBlockPrinter,
     "Expected<.*>": ExpectedPrinter,
-    "Handle<.*>": HandlePrinter,
     "Tag": TagPrinter,
-    "OffsetPtr<.*>": OffsetPtrPrinter,
     "PooledVector<.*>": PooledVectorPrinter,
     "RingBuffer<.*>": RingBufferPrinter,
     "BitSet": BitSetPrinter,
@@ -391,7 +374,7 @@ class TagsCommand(gdb.Command):
 
 def make_printers():
     printers = gdb.printing.RegexpCollectionPrettyPrinter("ouroboros")
-    for name, printer in PRINTERS.items():
+    for name, printer in {**PRINTERS, **SIM_PRINTERS}.items():
         printers.add_printer(name, f"^ouro::{name}$", printer)
     return printers
 

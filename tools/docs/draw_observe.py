@@ -2,7 +2,8 @@
 """Usage: draw_observe.py <example_observed_world> <ouro> [<folder>]
 
 Runs the example, and draws what it wrote as the pictures of docs/observe.md: the report as a terminal shows it, the
-timeline of the Chrome trace as Perfetto draws it, the folded stacks as a flame graph. The pictures are of a real run.
+timeline of the Chrome trace as Perfetto draws it, the folded stacks as a flame graph, the pprof file as a
+list like that of `pprof -top`. The pictures are of a real run.
 """
 
 import html
@@ -36,8 +37,8 @@ def bytes_text(count):
     return ""
 
 
-def draw_terminal(command, output):
-    lines = [f"$ {command}", *output.splitlines()]
+def draw_terminal(title, output):
+    lines = [title, *output.splitlines()]
     width = int(24 + 7.3 * max(map(len, lines)))
     parts = [text(12, 24 + 16 * row, line, fill="#8fbf8f" if row == 0 else "#dddddd") for row, line in enumerate(lines)]
     return document(width, 24 + 16 * len(lines), parts, "#1e1e1e")
@@ -124,6 +125,70 @@ def draw_flames(folded):
     return document(960, (deepest[0] + 1) * 20 + 4, ['<g transform="translate(0 3)">', *parts, "</g>"])
 
 
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def read_message(data):
+    """The fields of a protobuf message, for each its number and its value."""
+    at = 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        value, at = read_varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        yield key >> 3, value
+
+
+def read_numbers(data):
+    at = 0
+    while at < len(data):
+        value, at = read_varint(data, at)
+        yield value
+
+
+def read_pprof(data):
+    """Of each sample the functions, innermost first, and the bytes in use."""
+    fields = list(read_message(data))
+    strings = [value.decode() for number, value in fields if number == 6]
+    types = [strings[dict(read_message(value))[1]] for number, value in fields if number == 1]
+    functions = {}
+    for function in (dict(read_message(value)) for number, value in fields if number == 5):
+        functions[function[1]] = strings[function[2]].split("(")[0]
+    places = {}
+    for place in (dict(read_message(value)) for number, value in fields if number == 4):
+        places[place[1]] = functions[dict(read_message(place[4]))[1]]
+    for sample in (dict(read_message(value)) for number, value in fields if number == 2):
+        values = list(read_numbers(sample[2]))
+        yield [places[place] for place in read_numbers(sample[1])], values[types.index("inuse_space")]
+
+
+def list_functions(samples):
+    """As `pprof -top` does: what functions allocated themselves, and with those that they called."""
+    flat, whole = {}, {}
+    for stack, count in samples:
+        flat[stack[0]] = flat.get(stack[0], 0) + count
+        for function in set(stack):
+            whole[function] = whole.get(function, 0) + count
+    total = sum(flat.values())
+    lines = ["      flat  flat%   sum%        cum   cum%"]
+    seen = 0
+    rows = [item for item in whole.items() if item[1] != 0]
+    for function, count in sorted(rows, key=lambda item: (-flat.get(item[0], 0), -item[1]))[:10]:
+        own = flat.get(function, 0)
+        seen += own
+        lines.append(f"{bytes_text(own):>10} {own / total:6.1%} {seen / total:6.1%} {bytes_text(count):>10} "
+                     f"{count / total:6.1%}  {function}")
+    return "\n".join(lines)
+
+
 def main():
     example, ouro = map(os.path.realpath, sys.argv[1:3])
     target = sys.argv[3] if len(sys.argv) > 3 else os.path.join(ROOT, "docs", "images")
@@ -136,8 +201,11 @@ def main():
             trace = json.load(file)
         with open(os.path.join(folder, "world.folded"), encoding="utf-8") as file:
             folded = file.read()
-    pictures = {"observe-report.svg": draw_terminal("ouro " + " ".join(command), report),
-                "observe-timeline.svg": draw_timeline(trace), "observe-flames.svg": draw_flames(folded)}
+        with open(os.path.join(folder, "world.pprof"), "rb") as file:
+            functions = list_functions(read_pprof(file.read()))
+    pictures = {"observe-report.svg": draw_terminal("$ ouro " + " ".join(command), report),
+                "observe-timeline.svg": draw_timeline(trace), "observe-flames.svg": draw_flames(folded),
+                "observe-pprof.svg": draw_terminal("world.pprof: functions by bytes in use", functions)}
     for name, picture in pictures.items():
         with open(os.path.join(target, name), "w", encoding="utf-8") as file:
             file.write(picture + "\n")

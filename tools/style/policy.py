@@ -91,6 +91,7 @@ PLATFORM_PLACES = (
     r"^modules/os/src/linux/fault_slots\.cpp$",  # reads the processor's part of a signal frame
     # Single instructions, inlined into their users: a header cannot be chosen by CMake.
     r"^modules/base/include/ouro/base/detail/math_core\.hpp$",
+    r"^modules/observe/include/ouro/observe/detail/owner_words\.hpp$",
     r"^modules/os/include/ouro/os/(stack_trace|thread)\.hpp$",
 )
 

@@ -29,7 +29,7 @@ class Settings(unittest.TestCase):
         result = start(PROBE, "abandon", words="help")
         self.assertEqual(result.returncode, 0)
         for word in ("help", "stats", "stats_signal=", "purge=", "idle=", "background=", "guard=", "guard_slots=",
-                     "profile=", "profile_bytes="):
+                     "profile=", "profile_bytes=", "profile_signal="):
             self.assertIn("\n  " + word, result.stderr)
 
     def test_help_is_not_repeated_by_children(self):
@@ -140,6 +140,12 @@ class Limits(unittest.TestCase):
 
     def test_of_memory(self):
         self.assert_exhausted_and_well(start(PROBE, "exhaust", limits=[(resource.RLIMIT_DATA, 100 * MIB)]))
+
+    def test_what_an_idle_thread_keeps_is_there_before_others_are_refused(self):
+        result = start(PROBE, "kept", limits=[(resource.RLIMIT_AS, 200_000 << 10)])
+        first, second = (int(count) for count in result.stdout.split())
+        self.assertGreater(first, 20_000, result.stderr)
+        self.assertGreater(second, first - 500, "kept by a thread that sleeps")
 
     def test_a_large_part_of_few_addresses_can_be_had_as_one_block(self):
         code = "print(len(bytearray(70 << 20)))"

@@ -50,8 +50,9 @@ TEST(MallocSettings, WordsAreUnderstood) {
     EXPECT_TRUE(heap::apply_settings("profile=/tmp/%p.pb,profile_bytes=64K", settings));
     EXPECT_STREQ(settings.profile_file, "/tmp/%p.pb");
     EXPECT_EQ(settings.profile_bytes, std::size_t{64} << 10);
-    EXPECT_TRUE(heap::apply_settings("profile=x", settings));
+    EXPECT_TRUE(heap::apply_settings("profile=x,profile_signal=USR2", settings));
     EXPECT_STREQ(settings.profile_file, "x");
+    EXPECT_EQ(settings.profile_signal, SIGUSR2);
 }
 
 TEST(MallocSettings, OtherWordsAreRefusedAndChangeNothing) {
@@ -75,6 +76,7 @@ TEST(MallocSettings, OtherWordsAreRefusedAndChangeNothing) {
                                     "guard_slots=16385",
                                     "profile",
                                     "profile=",
+                                    "profile_signal=HUP",
                                     "profile_bytes=0",
                                     "profile_bytes=5G"}) {
         SCOPED_TRACE(words);

@@ -1,4 +1,5 @@
 // Usage: probe <what>: small programs without the library, for tests that preload it.
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -118,6 +119,39 @@ int trim_idle_thread() {
     return 0;
 }
 
+// Another thread takes all there is, frees it and sleeps: what it keeps is there for others before they are
+// refused.
+int take_what_another_keeps() {
+    std::vector<void*> blocks;
+    blocks.reserve(1 << 18);
+    const auto take_all_and_free = [&] {
+        while (void* const block = std::malloc(3000)) {
+            std::memset(block, 1, 100);
+            blocks.push_back(block);
+        }
+        const std::size_t count = blocks.size();
+        for (void* const block : blocks)
+            std::free(block);
+        blocks.clear();
+        return count;
+    };
+    std::size_t first = 0;
+    std::atomic<bool> is_asleep = false;
+    std::thread idle([&] {
+        first = take_all_and_free();
+        is_asleep = true;
+        while (is_asleep)
+            sleep_ms(10);
+    });
+    while (!is_asleep)
+        sleep_ms(10);
+    const std::size_t second = take_all_and_free();
+    is_asleep = false;
+    idle.join();
+    std::printf("%zu %zu\n", first, second);
+    return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -127,6 +161,7 @@ int main(int count, char** arguments) {
     if (std::strcmp(what, "asleep") == 0) return fall_idle(false);
     if (std::strcmp(what, "mapping") == 0) return map_beside_free();
     if (std::strcmp(what, "trim") == 0) return trim_idle_thread();
+    if (std::strcmp(what, "kept") == 0) return take_what_another_keeps();
     if (std::strcmp(what, "signal") == 0) return raise(SIGUSR2);
     if (std::strcmp(what, "abandon") == 0) {
         // Ends without a word about what it still holds.

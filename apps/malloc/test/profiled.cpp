@@ -1,5 +1,7 @@
 // Usage: profiled <what>: a program that knows nothing of the library, and allocates in functions with
 // external names that a profile is to show.
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -8,12 +10,21 @@
 #include <vector>
 
 #include <malloc.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" {
 
 [[gnu::noinline]] void* keep_here(std::size_t size) {
+    void* volatile block = std::malloc(size);
+    return block;
+}
+[[gnu::noinline]] void* keep_early(std::size_t size) {
+    void* volatile block = std::malloc(size);
+    return block;
+}
+[[gnu::noinline]] void* keep_last(std::size_t size) {
     void* volatile block = std::malloc(size);
     return block;
 }
@@ -36,6 +47,8 @@ extern "C" {
 namespace {
 
 void* (*volatile call_keep)(std::size_t) = keep_here;
+void* (*volatile call_keep_early)(std::size_t) = keep_early;
+void* (*volatile call_keep_last)(std::size_t) = keep_last;
 void* (*volatile call_drop)(std::size_t) = drop_here;
 void* (*volatile call_grow)(void*, std::size_t) = grow_here;
 
@@ -52,6 +65,48 @@ int keep_and_drop() {
         std::free(call_drop(4 * kMiB));
     }
     return 0;
+}
+
+void keep_16_mib(void* (*volatile& keep)(std::size_t)) {
+    for (std::size_t bytes = 0; bytes < 16 * kMiB; bytes += 64)
+        keep(64);
+}
+
+// Says where it is, and goes on when it is told to.
+bool wait_for_a_line(const char* word) {
+    std::puts(word);
+    std::fflush(stdout);
+    int letter = 0;
+    while ((letter = std::getchar()) != '\n') {
+        if (letter == EOF) return false;
+    }
+    return true;
+}
+
+// Three times the same by two threads, which wait in between. The other thread was there before.
+int keep_in_three_parts() {
+    std::atomic<int> part = 0;
+    std::atomic<int> parts_done = 0;
+    std::thread other([&] {
+        for (int seen = 0; seen < 3;) {
+            if (part.load() == seen) continue;
+            keep_16_mib(++seen == 1 ? call_keep_early : seen == 2 ? call_keep : call_keep_last);
+            ++parts_done;
+        }
+    });
+    const auto do_part = [&](void* (*volatile & keep)(std::size_t)) {
+        ++part;
+        keep_16_mib(keep);
+        while (parts_done.load() != part.load()) {
+        }
+    };
+    do_part(call_keep_early);
+    const bool is_told_first = wait_for_a_line("early");
+    do_part(call_keep);
+    const bool is_told_last = wait_for_a_line("kept");
+    do_part(call_keep_last);
+    other.join();
+    return is_told_first && is_told_last && wait_for_a_line("last") ? 0 : 1;
 }
 
 bool holds(const void* block, std::size_t size, unsigned char value) {
@@ -122,12 +177,35 @@ int threads_and_forks() {
     return failures;
 }
 
+// The same while the process gets one signal after the other.
+int under_signals() {
+    std::atomic<bool> is_over = false;
+    std::thread sender([&] {
+        while (!is_over.load()) {
+            ::kill(::getpid(), SIGUSR1);
+            std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
+    });
+    const int failures = threads_and_forks();
+    is_over = true;
+    sender.join();
+    return failures;
+}
+
+using What = int (*)();
+
+What what_is(const char* word) {
+    if (std::strcmp(word, "fine") == 0) return threads_and_forks;
+    if (std::strcmp(word, "signals") == 0) return under_signals;
+    return std::strcmp(word, "parts") == 0 ? keep_in_three_parts : keep_and_drop;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
     if (count < 2) return 2;
-    const bool is_fine = std::strcmp(words[1], "fine") == 0;
-    const int result = outer_function(is_fine ? threads_and_forks : keep_and_drop);
-    if (is_fine) std::puts(result == 0 ? "intact" : "broken");
+    const What what = what_is(words[1]);
+    const int result = outer_function(what);
+    if (what == threads_and_forks || what == under_signals) std::puts(result == 0 ? "intact" : "broken");
     return result;
 }

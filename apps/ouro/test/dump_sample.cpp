@@ -1,5 +1,6 @@
 // A program with a small world: saves three ticks as <folder>/<number>.image, says so, and goes on simulating
 // until the end of its input.
+#include <ouro/ecs/names.hpp>
 #include <ouro/ecs/query.hpp>
 #include <ouro/ecs/world.hpp>
 #include <ouro/ecs/world_file.hpp>
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
     if (!ada || !bob || !world->spawn_copies(3'000, Place{0, 0}, Speed{1, 1}) ||
         !world->spawn_copies(700, Story{"a story"}, Place{5, 5}))
         return 1;
+    if (ouro::set_name(*world, *ada, "Ada L.") != ouro::Status::ok) return 1;
     for (int tick = 0; tick < 3; ++tick) {
         step(*world);
         if (tick == 2 && world->destroy(*bob) != ouro::Status::ok) return 1;

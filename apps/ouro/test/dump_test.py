@@ -56,6 +56,12 @@ class Dump(unittest.TestCase):
                       "Place, Asleep", "entity 0:1", '"Ada came first"', "1.5"):
             self.assertIn(words, result.stdout)
 
+    def test_an_entity_by_its_name(self):
+        by_name = dump(self.image(0), "--entity", "Ada L.")
+        self.assertEqual(by_name.returncode, 0, by_name.stderr)
+        self.assertEqual(by_name.stdout, dump(self.image(0), "--entity", 0).stdout)
+        self.assertIn("entity 0:1", by_name.stdout)
+
     def test_json(self):
         told = json.loads(dump(self.image(2), "--json", "--entity", 0).stdout)
         self.assertEqual(told["slots"]["live"], 3701)
@@ -97,7 +103,7 @@ class Dump(unittest.TestCase):
         self.assert_refused(dump(os.getpid()), 1)
         self.assert_refused(dump(self.image(0), "--entity", "99999"), 1, "there is no entity 99999")
         self.assert_refused(dump(self.image(0), "--entity", "0:7"), 1, "there is no entity 0:7")
-        self.assert_refused(dump(self.image(0), "--entity", "Ada"), 1, "is no entity")
+        self.assert_refused(dump(self.image(0), "--entity", "Ada"), 1, "is no entity's name", "<slot>:<generation>")
         self.assert_refused(dump(self.image(0), "--segment", "village"), 1, "no world in a segment 'village'")
         self.assert_refused(dump(self.image(0), "--json", "--svg", "-"), 2)
         cut = os.path.join(self.folder.name, "cut.image")

@@ -6,6 +6,7 @@
 #include "report_names.hpp"
 #include "report_text.hpp"
 
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
@@ -21,6 +22,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <regex>
 #include <string>
 #include <utility>
 
@@ -99,6 +101,30 @@ TEST(ReportParts, WhatIsResidentAndNotChargedIsUntracked) {
     EXPECT_EQ(last.untracked_bytes, last.resident_bytes - last.live_bytes - report.record_bytes);
     EXPECT_TRUE(has(report_text(report, {}), "\n  untracked")) << report_text(report, {});
     EXPECT_EQ(report_json(report)["timeline"].back()["untracked_bytes"], *last.untracked_bytes);
+}
+
+TEST(ReportParts, TimelineAndPressureNameListedBlocks) {
+    constexpr std::size_t kMiB = std::size_t{1} << 20;
+    const BlockRegistration world(
+        {.name = "forest", .reserved_bytes = 8 * kMiB, .committed_bytes = 7 * kMiB});
+    const BlockRegistration part({.name = "undergrowth",
+                                  .kind = BlockKind::borrowed,
+                                  .reserved_bytes = 8 * kMiB,
+                                  .committed_bytes = 5 * kMiB});
+    PressureMonitor monitor;
+    monitor.poll();
+    look_at_timeline();
+    look_at_timeline();
+    const LoadedImage loaded = load_process(os::process_id());
+    Report report = make_report(loaded);
+    add_blocks(report, block_tables_of(loaded));
+    EXPECT_EQ(report.timeline.back().listed_bytes, report.blocks.committed_bytes);
+    EXPECT_EQ(report_json(report)["timeline"].back()["listed_bytes"], report.blocks.committed_bytes);
+    const std::string text = report_text(report, {});
+    EXPECT_TRUE(std::regex_search(text, std::regex("\n  blocks +[^ ]+ +7\\.?\\d* MiB  at most"))) << text;
+    const std::string pressure = text.substr(text.find("\nPressure\n"));
+    EXPECT_TRUE(has(pressure, "'forest' (untagged) with 7 MiB")) << text;
+    EXPECT_FALSE(has(pressure, "'undergrowth'")) << text;
 }
 
 TEST(ReportParts, ASpikeTellsHowMuchItRose) {

@@ -36,6 +36,9 @@ int main(int argc, char** argv) {
     ouro::FrameWriter writer = frames->add_writer();
     if (!writer.allocate(100'000) || !assets->allocate("mesh", 123'456) || !scratch->allocate(10)) return 1;
     frames->swap();
+    const std::size_t page_bytes = ouro::kStatePageBytes;
+    if (state->mark(state->segment_block("town")->data, 3 * page_bytes) != ouro::Status::ok) return 1;
+    if (!state->commit()) return 1;
     ouro::write_blocks_json({write_to_output, nullptr});
     if (argc > 1 && !ouro::save_recording(argv[1])) return 1;
     std::puts("ready");

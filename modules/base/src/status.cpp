@@ -14,9 +14,11 @@ struct StatusWords {
 constexpr auto kWordsOfRequests = std::to_array<StatusWords>({
     {Status::ok, "ok", "The operation succeeded."},
     {Status::zero_size, "zero_size", "The size is zero; ask for at least one byte."},
-    {Status::size_overflow, "size_overflow", "The size overflows when rounded or multiplied."},
+    {Status::size_overflow, "size_overflow",
+     "The size is beyond what can be addressed here, or overflows when rounded or multiplied."},
     {Status::bad_alignment, "bad_alignment",
-     "The alignment is not a power of two that this operation accepts."},
+     "The alignment is no power of two that is accepted here, or the place is no multiple of the one "
+     "needed."},
     {Status::bad_address, "bad_address", "The address is not on a page boundary, or not usable here."},
     {Status::out_of_range, "out_of_range", "The range reaches outside the object it should lie in."},
     {Status::bad_argument, "bad_argument", "An argument has a value that the operation does not accept."},
@@ -33,16 +35,16 @@ constexpr auto kWordsOfRequests = std::to_array<StatusWords>({
      "The system refused another thread; use fewer or raise the limit."},
     {Status::too_many_files, "too_many_files", "No file descriptor is left; close some or raise the limit."},
     {Status::capacity_exhausted, "capacity_exhausted",
-     "The fixed capacity is used up; choose a larger one at creation."},
+     "The fixed capacity is used up; use less, or choose a larger one at creation where there is a choice."},
     {Status::budget_exceeded, "budget_exceeded",
-     "The budget does not allow it; free memory or raise the budget."},
+     "The bytes that were allowed for it do not suffice; free memory or allow more."},
     {Status::rate_limited, "rate_limited", "Too much was asked in too short a time; try again later."},
 });
 
 constexpr auto kWordsOfStates = std::to_array<StatusWords>({
     {Status::not_mapped, "not_mapped", "Part of the range is not mapped."},
     {Status::address_in_use, "address_in_use",
-     "Something is already mapped at the chosen address; choose another."},
+     "The place is taken, by a mapping or by another part of the same thing; choose another."},
     {Status::already_tracked, "already_tracked",
      "The range is already tracked, by this tracker or by another."},
     {Status::not_tracked, "not_tracked", "The range is not tracked; add it to the tracker first."},

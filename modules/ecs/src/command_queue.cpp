@@ -79,6 +79,7 @@ void apply(World& world, const CommandRun& run, CommandReport& report) noexcept 
         } else if (report.failed++ == 0) {
             report.status = status;
             report.failed_system = run.system;
+            report.failed_entity = record->target();
         }
     }
 }

@@ -1,6 +1,7 @@
 #include <ouro/ecs/detail/query_plan.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
 #include <ouro/ecs/detail/sparse_set.hpp>
+#include <ouro/ecs/world.hpp>
 
 #include <cstring>
 
@@ -36,29 +37,42 @@ void EventLog::record(std::uint64_t epoch, EventKind kind, Entity entity, Compon
     used_ += bytes;
 }
 
-void EventLog::call_observers(const Record& record, World& world) const noexcept {
+bool EventLog::call_observers(const Record& record, World& world) const noexcept {
     const std::byte* const value = log_.data + read_ + sizeof(Record);
+    const std::uint64_t epoch = epoch_;
     for (std::uint32_t i = 0; i < observer_count_; ++i) {
         const Observer& observer = observers_[i];
-        if (observer.component == record.component && observer.kind == record.kind)
-            observer.call(observer.fn.data(), world, record.entity, value);
+        if (observer.component != record.component || observer.kind != record.kind) continue;
+        observer.call(observer.fn.data(), world, record.entity, value);
+        if (world.core().marks().epoch() != epoch) return false;
     }
+    return true;
+}
+
+bool EventLog::deliver_round(World& world) noexcept {
+    const std::size_t end = used_;
+    while (read_ != end) {
+        Record record;
+        std::memcpy(&record, log_.data + read_, sizeof(record));
+        if (!call_observers(record, world)) return false;
+        read_ += sizeof(record) + (std::size_t{record.bytes} + 7) / 8 * 8;
+    }
+    return true;
 }
 
 Status EventLog::deliver(std::uint64_t epoch, World& world) noexcept {
     if (is_delivering_) return Status::busy;
     begin_epoch(epoch);
     is_delivering_ = true;
-    for (unsigned round = 0; round < kMaxRounds && read_ != used_; ++round) {
-        const std::size_t end = used_;
-        while (read_ != end) {
-            Record record;
-            std::memcpy(&record, log_.data + read_, sizeof(record));
-            call_observers(record, world);
-            read_ += sizeof(record) + (std::size_t{record.bytes} + 7) / 8 * 8;
-        }
-    }
+    bool is_same_tick = true;
+    for (unsigned round = 0; is_same_tick && round < kMaxRounds && read_ != used_; ++round)
+        is_same_tick = deliver_round(world);
     is_delivering_ = false;
+    // The events of the tick that was left are gone with it.
+    if (!is_same_tick) {
+        begin_epoch(world.core().marks().epoch());
+        return Status::tick_gone;
+    }
     if (read_ != used_) return Status::budget_exceeded;
     used_ = read_ = 0;
     const bool has_lost = has_lost_;

@@ -41,6 +41,17 @@ auto name_map(detail::WorldCore& core) noexcept {
     return core.heap().bind(*reinterpret_cast<const NameMap*>(core.at(core.header().names)));
 }
 
+// A world that was loaded or attached may have names of which this program has set none: they are found
+// without making the type known, as others may look at once. kNoComponent when there are none.
+ComponentId names_in(const detail::WorldCore& core) noexcept {
+    const ComponentId known = core.id_of<Name>();
+    if (known != kNoComponent || core.header().names == 0) return known;
+    const ComponentId found = core.find_component(component_name<Name>());
+    const bool is_right = found != kNoComponent && core.component(found).kind == ComponentKind::sparse &&
+                          core.component(found).bytes == sizeof(Name);
+    return is_right ? found : kNoComponent;
+}
+
 }  // namespace
 
 Status set_name(World& world, Entity entity, std::string_view name) noexcept {
@@ -74,10 +85,13 @@ Status clear_name(World& world, Entity entity) noexcept {
     detail::WorldCore& core = world.core();
     core.expect_free(entity);
     if (!core.is_alive(entity)) return Status::stale_handle;
-    if (!world.has<Name>(entity)) return Status::not_found;
-    detail::SparseSet names(core, core.id_of<Name>());
+    const ComponentId id = names_in(core);
+    if (id == kNoComponent) return Status::not_found;
+    detail::SparseSet names(core, id);
     const std::uint32_t slot = detail::slot_index(entity);
-    core.forget_name(names, names.find(slot) - 1);
+    const std::uint32_t row = names.find(slot);
+    if (row == 0) return Status::not_found;
+    core.forget_name(names, row - 1);
     names.remove(slot);
     return Status::ok;
 }
@@ -91,8 +105,13 @@ Entity find_named(World& world, std::string_view name) noexcept {
 }
 
 std::string_view name_of(World& world, Entity entity) noexcept {
-    const Name* const name = world.get<Name>(entity);
-    return name == nullptr ? std::string_view() : name->text.view();
+    detail::WorldCore& core = world.core();
+    detail::expect_access<Name>(core, entity, false);
+    const ComponentId id = names_in(core);
+    if (id == kNoComponent || !core.is_alive(entity)) return {};
+    const detail::SparseSet names(core, id);
+    const std::uint32_t row = names.find(detail::slot_index(entity));
+    return row == 0 ? std::string_view() : names.cell<Name>(row - 1).text.view();
 }
 
 }  // namespace ouro

@@ -95,16 +95,28 @@ Status Schedule::prepare_queue(const JobPool& pool) noexcept {
     queue_.reset();
     auto queue = CommandQueue::create(
         {.participants = pool.participant_count(), .systems = systems, .max_bytes = options_.command_bytes});
-    if (!queue) return queue.status();
+    if (!queue) return tell(queue.status(), {"there is no memory for the queues of commands"});
     queue_.emplace(*std::move(queue));
     return Status::ok;
 }
 
 ScheduleReport Schedule::run(World& world, JobPool& pool) noexcept {
     ScheduleReport report;
-    if (!is_prepared_) report.status = prepare().status();
-    if (report.status == Status::ok) report.status = prepare_queue(pool);
+    if (is_running_.exchange(true, std::memory_order_acquire)) {
+        report.status = Status::busy;
+        return report;
+    }
     context_ = {&world, &pool, nullptr};
+    report = run_stages();
+    is_running_.store(false, std::memory_order_release);
+    return report;
+}
+
+ScheduleReport Schedule::run_stages() noexcept {
+    ScheduleReport report;
+    problem_length_ = 0;
+    if (!is_prepared_) report.status = prepare().status();
+    if (report.status == Status::ok) report.status = prepare_queue(*context_.pool);
     for (Stage& stage : stages_)
         if (report.status == Status::ok) report.status = run_stage(stage, report.commands);
     return report;
@@ -113,7 +125,7 @@ ScheduleReport Schedule::run(World& world, JobPool& pool) noexcept {
 Status Schedule::prepare_systems(std::uint32_t first, std::uint32_t end) noexcept {
     for (std::uint32_t place = first; place < end; ++place)
         if (const Status status = at(place).function.prepare(*context_.world); status != Status::ok)
-            return status;
+            return tell(status, {at(place).name.view(), " needs what the world could not make"});
     return Status::ok;
 }
 
@@ -140,7 +152,8 @@ Status Schedule::ask_conditions(const Stage& stage) noexcept {
         SystemRecord& system = at(place);
         if (system.condition.object == nullptr) continue;
         if (const Status status = system.condition.prepare(*context_.world); status != Status::ok)
-            return status;
+            return tell(status,
+                        {"the condition of ", system.name.view(), " needs what the world could not make"});
         system.is_due = is_due(system.condition, system.name.view(), context_);
     }
     return Status::ok;
@@ -184,7 +197,7 @@ Status Schedule::run_stage(Stage& stage, CommandReport& total) noexcept {
         stage.total_ns = end - begin;
     }
     if (const Status late = late_failure_.load(); late != Status::ok) return late;
-    return stage.commands.status == Status::ok ? delivered : stage.commands.status;
+    return tell_barrier(stage, delivered);
 }
 
 void Schedule::run_system(SystemRecord& system) noexcept {

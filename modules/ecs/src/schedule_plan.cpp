@@ -202,7 +202,7 @@ Expected<void> Schedule::prepare() noexcept {
     if (is_prepared_) return {};
     order_.clear();
     edges_.clear();
-    return status;
+    return problem_length_ != 0 ? status : tell(status, {"the order of systems could not be kept"});
 }
 
 }  // namespace ouro

@@ -150,6 +150,15 @@ void visited_meanwhile(Entity entity) {
                   line.view(), __FILE__, __LINE__);
 }
 
+void component_missing(std::string_view name, Status status) {
+    Line line;
+    if (running_system() != nullptr) line.add(running_system()->name).add(" asks for ");
+    line.add(name).add(": ").add(status_text(status));
+    assert_failed("the world knows the component",
+                  "a query asks for a component that cannot be in this world", line.view(), __FILE__,
+                  __LINE__);
+}
+
 void marked_in_a_loop() {
     Line line;
     if (running_system() != nullptr) line.add(running_system()->name);

@@ -2,6 +2,7 @@
 
 #include <ouro/ecs/world.hpp>
 #include <ouro/ecs/world_reader.hpp>
+#include <ouro/ecs/worlds.hpp>
 
 #include <algorithm>
 #include <new>
@@ -24,9 +25,12 @@ Expected<World> World::create(StateRing& ring, const WorldOptions& options) noex
     if (options.max_entities == 0 || options.max_archetypes == 0 || options.max_archetypes > kMaxArchetypes)
         return Status::bad_argument;
     if (!can_hold_world(ring, options.segment)) return Status::bad_argument;
-    const auto heap = ImageHeap::create(ring, options.segment);
+    auto heap = ImageHeap::create(ring, options.segment);
     if (!heap) return heap.status();
-    return make(ring, *heap, &options);
+    auto world = make(ring, *heap, &options);
+    // Another try must find the segment as this one did.
+    if (!world) heap->discard();
+    return world;
 }
 
 Expected<World> World::attach(StateRing& ring, std::string_view segment) noexcept {
@@ -91,16 +95,8 @@ Status World::deliver_events() noexcept {
 }
 
 Expected<Tick> World::commit() noexcept {
-    expect_free({});
-    if (core_->events().is_watching()) {
-        if (const Status status = deliver_events(); status != Status::ok) return status;
-        core_->record_changes();
-        if (const Status status = deliver_events(); status != Status::ok) return status;
-    }
-    core_->end_tick();
-    auto tick = core_->ring().commit();
-    if (!tick) core_->take_back_tick();
-    return tick;
+    World* const own = this;
+    return commit_together({&own, 1});
 }
 
 std::string_view World::segment() const noexcept {

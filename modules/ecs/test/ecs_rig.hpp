@@ -85,6 +85,12 @@ public:
         const MemoryBlock image = ring_->image();
         return {image.begin(), image.end()};
     }
+    // Another World takes over what is there, as after a restart of the program.
+    Status attach() {
+        auto world = World::attach(*ring_);
+        if (world) world_.emplace(*std::move(world));
+        return world.status();
+    }
     // Ends the tick, and looks for writes that were not declared.
     Tick commit() {
         const auto tick = world_->commit();

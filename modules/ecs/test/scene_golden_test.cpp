@@ -3,8 +3,8 @@
 #include "golden_scenes.hpp"
 
 #include <ouro/base/hash.hpp>
+#include <ouro/ecs/worlds.hpp>
 #include <ouro/memory/system_allocator.hpp>
-#include <ouro/streams/sync_test.hpp>
 
 #include <array>
 #include <string>
@@ -131,11 +131,7 @@ TEST(GoldenScenes, SimulateTheSameAgain) {
         for (int tick = 0; tick < 40; ++tick) {
             ASSERT_TRUE(run.step());
             ASSERT_TRUE(run.world().commit());
-            // The ring commits by itself here: what the world does at the end of a tick is part of the step.
-            const auto outcome = sync_test(run.ring(), 7, [&](Tick) {
-                (void)run.step();
-                run.world().core().end_tick();
-            });
+            const auto outcome = sync_test(run.world(), 7, [&](Tick) { (void)run.step(); });
             ASSERT_TRUE(outcome);
             ASSERT_FALSE(outcome->differs)
                 << golden_scene_name(number) << ", tick " << outcome->difference.tick;

@@ -47,6 +47,10 @@ TEST(WorldModelCampaign, DoesAllThereIsToDo) {
     EXPECT_GT(done.looks_back, 30U);
     EXPECT_GT(done.looks_aside, 5U);
     EXPECT_GT(done.loads, 0U);
+    EXPECT_GT(done.migrations, 0U);
+    EXPECT_GT(done.takeovers, 1U);
+    EXPECT_GT(done.events, 5'000U);
+    EXPECT_GT(done.reactions, 50U);
     EXPECT_GT(done.commands, 1'000U);
     EXPECT_GT(done.skipped_commands, 200U);
     EXPECT_GT(done.stale_names, 500U);

@@ -3,6 +3,7 @@
 #include "campaign.hpp"
 #include "world_model_commands.hpp"
 #include "world_model_history.hpp"
+#include "world_model_observers.hpp"
 #include "world_model_relations.hpp"
 
 #include <cstdint>
@@ -12,7 +13,9 @@ namespace ouro::testing_support {
 
 // What the world of a seed is like.
 inline ModelShape shape_of(std::uint64_t seed) {
-    ModelShape shape{.bytes = std::uint64_t{4} << 20, .workers = static_cast<unsigned>(seed / 8 % 3)};
+    ModelShape shape{.bytes = std::uint64_t{4} << 20,
+                     .workers = static_cast<unsigned>(seed / 8 % 3),
+                     .is_watched = seed % 2 == 1};
     switch (seed % 8) {
         case 0:
             shape.bytes = std::uint64_t{12} << 20;
@@ -44,7 +47,7 @@ inline ModelShape shape_of(std::uint64_t seed) {
 }
 inline std::string text_of_shape(std::uint64_t seed) {
     const ModelShape shape = shape_of(seed);
-    return std::to_string(shape.most_live) +
+    return std::string(shape.is_watched ? "observed, " : "") + std::to_string(shape.most_live) +
            (shape.is_tight ? " entities in too little room, " : " entities, ") +
            std::to_string(shape.workers) + " workers";
 }
@@ -58,10 +61,15 @@ public:
           relations_(run_),
           queries_(run_, pool),
           commands_(run_, entities_, pool),
-          history_(run_, queries_) {}
+          history_(run_, queries_),
+          observers_(run_, entities_, shape.is_watched) {
+        run_.after_commit = [this] { observers_.after_commit(); };
+        run_.after_jump = [this] { observers_.rebuild(); };
+    }
 
     const ModelCounts& run(std::uint64_t operations) {
         register_all();
+        observers_.begin();
         history_.begin();
         while (run_.counts().operations < operations && !run_.has_failed()) {
             step();
@@ -116,9 +124,25 @@ private:
         if (choice < 40) return history_.save();
         if (choice < 45) return history_.load();
         if (choice < 50) return history_.commit_quietly();
+        if (choice < 53) return history_.migrate();
+        if (choice < 57) return take_over();
+        if (choice < 80) return observers_.deliver();
         history_.commit();
         // Few, and many again.
         if (run_.one_in(20) || run_.model().tick < 10) run_.set_limit(1 + run_.below(run_.shape().most_live));
+    }
+
+    // Another World goes on with the image, in the middle of a tick.
+    void take_over() {
+        observers_.deliver();
+        if (!run_.expect_ok(run_.rig().attach(), "attach")) return;
+        World& world = run_.world();
+        // It finds by name what this program knows. Names and relations it finds by itself.
+        each_type<ModelKinds>([&]<class T>() { static_cast<void>(world.component<T>()); });
+        observers_.begin();
+        run_.compare_all();
+        queries_.compare_changes();
+        ++run_.counts().takeovers;
     }
 
     ModelRun run_;
@@ -127,6 +151,7 @@ private:
     QueryOperations queries_;
     CommandOperations commands_;
     HistoryOperations history_;
+    ObserverOperations observers_;
 };
 
 }  // namespace ouro::testing_support

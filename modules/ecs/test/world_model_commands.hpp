@@ -35,7 +35,9 @@ public:
             rows_.emplace_back(self, number_in(force));
         });
         of_rows_.assign(run_.model().slots.size(), {});
+        run_.set_in_schedule(true);
         const ScheduleReport report = schedule_->run(run_.world(), pool_);
+        run_.set_in_schedule(false);
         if (!run_.expect(report.status == Status::ok && report.commands.failed == 0, "a schedule's run"))
             return;
         applied_ = skipped_ = 0;

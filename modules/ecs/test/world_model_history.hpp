@@ -2,6 +2,7 @@
 
 #include "world_model_past.hpp"
 #include "world_model_queries.hpp"
+#include "world_model_schema.hpp"
 
 #include <ouro/base/hash.hpp>
 #include <ouro/ecs/world_file.hpp>
@@ -17,7 +18,8 @@ namespace ouro::testing_support {
 // Ticks: ending them, going back, futures that are kept, the past, files.
 class HistoryOperations {
 public:
-    HistoryOperations(ModelRun& run, QueryOperations& queries) : run_(run), queries_(queries), past_(run) {
+    HistoryOperations(ModelRun& run, QueryOperations& queries)
+        : run_(run), queries_(queries), past_(run), schema_(run) {
         kept_.resize(kKeptTicks);
     }
 
@@ -39,12 +41,14 @@ public:
             run_.expect(!testing::Test::HasFailure(), "a tick that was verified");
             ++run_.model().tick;
             keep(tick, true);
+            run_.after_commit();
             return check_all();
         }
         const auto tick = run_.world().commit();
         if (!run_.expect_ok(tick.status(), "commit")) return;
         ++run_.model().tick;
         keep(*tick, care % 16 == 3);
+        run_.after_commit();
     }
     void commit_quietly() {
         commit();
@@ -62,6 +66,7 @@ public:
         const Kept& then = kept_at(tick);
         if (then.digest != 0) run_.expect(digest() == then.digest, "the bytes of the tick gone back to");
         run_.model() = then.model;
+        run_.after_jump();
         run_.compare_all();
         if (run_.one_in(4)) queries_.compare_changes();
         if (run_.one_in(16)) check_all();
@@ -103,9 +108,16 @@ public:
         keep(*tick - 1, false);
         ++run_.counts().loads;
         run_.model() = saved_;
+        run_.after_jump();
         keep(*tick, true);
         run_.compare_all();
         queries_.compare_changes();
+    }
+
+    // Another version of the program loads what this one saves.
+    void migrate() {
+        save();
+        if (!run_.has_failed()) schema_.compare(file_, saved_);
     }
 
     void check_all() {
@@ -204,6 +216,7 @@ private:
     ModelRun& run_;
     QueryOperations& queries_;
     PastComparison past_;
+    SchemaComparison schema_;
     Tick base_ = 0;
     std::vector<Kept> kept_;
     std::vector<Future> futures_;

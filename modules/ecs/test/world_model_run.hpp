@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -27,6 +28,7 @@ struct ModelShape {
     unsigned workers = 0;
     // There is too little of everything: calls are refused, and nothing has changed then.
     bool is_tight = false;
+    bool is_watched = false;
 };
 
 // What a run has really done, so that a test can ask whether it was enough.
@@ -40,6 +42,12 @@ struct ModelCounts {
     std::uint64_t looks_back = 0;
     std::uint64_t looks_aside = 0;
     std::uint64_t loads = 0;
+    // Loads by another version of the program, and worlds that another one took over.
+    std::uint64_t migrations = 0;
+    std::uint64_t takeovers = 0;
+    // What observers were told, and what they did themselves.
+    std::uint64_t events = 0;
+    std::uint64_t reactions = 0;
     std::uint64_t commands = 0;
     std::uint64_t skipped_commands = 0;
     // Stale names that were used, those that went with others, circles that were refused, parts of trees.
@@ -88,6 +96,14 @@ public:
     void set_limit(std::uint32_t limit) { limit_ = limit; }
 
     [[nodiscard]] ModelCounts& counts() { return counts_; }
+
+    // --- for those who keep a state beside the model
+    // After each tick that has ended, and after the world became another one.
+    std::function<void()> after_commit = [] {};
+    std::function<void()> after_jump = [] {};
+    // While systems run, the model is behind.
+    void set_in_schedule(bool is_in_schedule) { is_in_schedule_ = is_in_schedule; }
+    [[nodiscard]] bool is_in_schedule() const { return is_in_schedule_; }
 
     // --- judgements: false, and the run is over, when the world and the model differ
     bool expect(bool is_right, const char* what, Entity entity = {}) {
@@ -216,6 +232,7 @@ private:
     ModelCounts counts_;
     std::uint32_t limit_ = 0;
     bool has_failed_ = false;
+    bool is_in_schedule_ = false;
     std::array<char, 32> name_text_{};
     std::vector<std::tuple<Entity, std::uint64_t, Entity>> links_;
 };

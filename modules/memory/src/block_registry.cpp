@@ -88,6 +88,18 @@ BlockEntry& entry_of(BlockHandle handle) noexcept {
 
 }  // namespace
 
+std::string_view block_kind_name(BlockKind kind) noexcept {
+    switch (kind) {
+        case BlockKind::own:
+            return "own";
+        case BlockKind::borrowed:
+            return "part";
+        case BlockKind::scattered:
+            return "scattered";
+    }
+    return "unknown";
+}
+
 void detail::hold_block_registry_for_fork() noexcept {
     changing.lock();
 }

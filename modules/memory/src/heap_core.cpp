@@ -155,7 +155,7 @@ Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noex
     slab->used.store(0, std::memory_order_relaxed);
     slab->first_fresh = 0;
     slab->units = static_cast<std::uint8_t>(run->count);
-    slab->capacity = slab_capacity(size_class, slab->units);
+    slab->set_capacity(slab_capacity(size_class, slab->units));
     slab->is_listed = false;
     slab->is_freed_elsewhere = false;
     for (std::uint8_t back = 0; back < slab->units; ++back) {
@@ -196,6 +196,8 @@ void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
 void HeapCore::send_home(unsigned size_class, void* block) noexcept {
     ThreadHeap* const owner = slab_of(block).owner.load(std::memory_order_acquire);
     OURO_BLOCK_ASSERT(owner != nullptr, "freed twice", name_, block);
+    // As the push to a cache would have counted.
+    other_operations_.fetch_add(1, std::memory_order_relaxed);
     BlockChain chain(size_class);
     chain.add(block);
     owner->receive(size_class, chain);
@@ -232,7 +234,7 @@ Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t ali
     const std::size_t first = run->first + before;
     if (before != 0) units_.give_back(run->first, before);
     if (spare != before) units_.give_back(first + count, spare - before);
-    slabs_[first].capacity = static_cast<std::uint32_t>(count);
+    slabs_[first].set_capacity(static_cast<std::uint32_t>(count));
     slabs_[first].size_class = kNoClass;
     set_kinds(first, count, UnitKind::large_head, UnitKind::large_body);
     note_taken(count);
@@ -259,7 +261,7 @@ MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size) noexc
         note_taken(after - before);
     }
     // Before the rest goes: see recover_lost_units().
-    slabs_[first].capacity = static_cast<std::uint32_t>(after);
+    slabs_[first].set_capacity(static_cast<std::uint32_t>(after));
     if (after < before) give_back(first + after, before - after);
     return {block, after * kUnitBytes};
 }

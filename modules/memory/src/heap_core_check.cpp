@@ -3,6 +3,7 @@
 
 #include <ouro/memory/detail/heap_core.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 
@@ -20,11 +21,15 @@ HeapCore::Counts HeapCore::count() const noexcept {
     Counts counts;
     const std::size_t usable = units_.usable_units();
     std::size_t large_blocks = 0;
+    std::size_t large_bytes = 0;
+    std::size_t cached_blocks = 0;
     for (std::size_t unit = 0; unit < usable; ++unit) {
         const UnitKind kind = kinds_[unit].load(std::memory_order_relaxed);
         if (kind == UnitKind::large_head) {
             ++large_blocks;
-            counts.live_bytes += std::size_t{slabs_[unit].capacity} * UnitMap::kUnitBytes;
+            // Where it has just become a slab, that is a number of blocks.
+            const std::size_t units = std::min<std::size_t>(slabs_[unit].seen_capacity(), usable - unit);
+            large_bytes += units * UnitMap::kUnitBytes;
         } else if (is_slab(kind) && slabs_[unit].units_back.load(std::memory_order_relaxed) == 0) {
             const std::size_t used = slabs_[unit].used.load(std::memory_order_relaxed);
             counts.live_blocks += used;
@@ -40,11 +45,13 @@ HeapCore::Counts HeapCore::count() const noexcept {
             const std::size_t cached = heap->cached_blocks(size_class) + heap->queued_blocks(size_class);
             counts.queued_blocks += heap->queued_blocks(size_class);
             counts.cached_bytes += cached * kClassBytes[size_class];
-            counts.live_blocks -= cached;
+            cached_blocks += cached;
         }
     }
-    counts.live_bytes -= counts.cached_bytes;
-    counts.live_blocks += large_blocks;
+    // Threads at work move blocks between slabs and caches while both are summed up: some may be missing in
+    // the one sum and counted in the other.
+    counts.live_blocks = large_blocks + counts.live_blocks - std::min(counts.live_blocks, cached_blocks);
+    counts.live_bytes = large_bytes + counts.live_bytes - std::min(counts.live_bytes, counts.cached_bytes);
     counts.orphans = orphans_.load(std::memory_order_relaxed);
     return counts;
 }

@@ -3,75 +3,24 @@
 #include <ouro/memory/tagged_allocator.hpp>
 
 namespace ouro {
+namespace detail {
 
-TaggedAllocator::TaggedAllocator(MemoryResource& upstream, const Options& options) noexcept
+TaggedResource::TaggedResource(MemoryResource& upstream, const Options& options) noexcept
     : upstream_(upstream),
       name_(options.name),
       tag_(options.tag),
       budget_bytes_(options.budget_bytes),
       use_(upstream.info().thread_safety == ThreadSafety::single_thread) {}
 
-Status TaggedAllocator::admit(std::size_t bytes, std::size_t& sum) noexcept {
-    const std::size_t budget = budget_bytes();
-    if (!use_.reserve(bytes, budget, sum)) [[unlikely]]
-        return budget == kNoBudget ? Status::size_overflow : Status::budget_exceeded;
-    if (rate_.admit(bytes)) [[likely]]
-        return Status::ok;
-    use_.release(bytes, *this);
-    return Status::rate_limited;
-}
-
-Expected<MemoryBlock> TaggedAllocator::allocate(std::size_t size, std::size_t alignment) noexcept {
-    Status status = check_allocation(size, alignment);
-    std::size_t sum = 0;
-    if (status == Status::ok) [[likely]]
-        status = admit(size, sum);
-    if (status != Status::ok) [[unlikely]]
-        return fail(status, {}, size, alignment);
-    const auto given = upstream_.allocate(size, alignment);
-    if (!given) [[unlikely]] {
-        use_.release(size, *this);
-        return fail(given.status(), {}, size, alignment);
-    }
-    use_.confirm(sum);
-    use_.count_allocation(size);
-    const MemoryBlock block{given->data, size};
-    if (has_observers()) [[unlikely]] {
-        raise(&MemoryObserver::on_allocate,
-              {.resource = this, .tag = tag_, .block = block, .asked_bytes = size, .alignment = alignment});
-    }
-    return block;
-}
-
-void TaggedAllocator::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
-    if (block.is_null()) return;
-    if (has_observers()) [[unlikely]] {
-        raise(&MemoryObserver::on_deallocate, {.resource = this,
-                                               .tag = tag_,
-                                               .block = block,
-                                               .asked_bytes = block.size,
-                                               .alignment = alignment});
-    }
-    upstream_.deallocate(block, alignment);
-    // Only now is there room for others within the budget.
-    use_.release(block.size, *this, block.data);
-    use_.count_deallocation();
-}
-
-Expected<MemoryBlock> TaggedAllocator::reallocate(MemoryBlock block, std::size_t new_size,
-                                                  std::size_t alignment) noexcept {
+Expected<MemoryBlock> TaggedResource::reallocate_counted(MemoryBlock block, std::size_t new_size,
+                                                         std::size_t alignment) noexcept {
     if (block.is_null()) return allocate(new_size, alignment);
     const auto changed = change(&MemoryResource::reallocate, block, new_size, alignment);
     return changed ? changed : fail(changed.status(), block, new_size, alignment);
 }
 
-Expected<MemoryBlock> TaggedAllocator::try_resize(MemoryBlock block, std::size_t new_size,
-                                                  std::size_t alignment) noexcept {
-    return change(&MemoryResource::try_resize, block, new_size, alignment);
-}
-
-Expected<MemoryBlock> TaggedAllocator::change(Change function, MemoryBlock block, std::size_t new_size,
-                                              std::size_t alignment) noexcept {
+Expected<MemoryBlock> TaggedResource::change(Change function, MemoryBlock block, std::size_t new_size,
+                                             std::size_t alignment) noexcept {
     const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
     Status status = check_allocation(new_size, alignment);
     std::size_t sum = 0;
@@ -99,7 +48,7 @@ Expected<MemoryBlock> TaggedAllocator::change(Change function, MemoryBlock block
     return changed;
 }
 
-Expected<ResourceMark> TaggedAllocator::place_mark() noexcept {
+Expected<ResourceMark> TaggedResource::place_counted_mark() noexcept {
     auto mark = upstream_.place_mark();
     if (!mark) return mark;
     const Counts now = counts();
@@ -113,7 +62,7 @@ Expected<ResourceMark> TaggedAllocator::place_mark() noexcept {
     return mark;
 }
 
-void TaggedAllocator::free_since(ResourceMark mark) noexcept {
+void TaggedResource::free_counted_since(ResourceMark mark) noexcept {
     const ResourceMark::Level then = mark.pop();
     const Counts now = counts();
     OURO_BLOCK_ASSERT(then.bytes <= now.live_bytes && then.blocks <= now.live_blocks,
@@ -124,8 +73,8 @@ void TaggedAllocator::free_since(ResourceMark mark) noexcept {
     use_.count_deallocations(now.live_blocks - then.blocks);
 }
 
-Expected<MemoryBlock> TaggedAllocator::fail(Status status, MemoryBlock old_block, std::size_t size,
-                                            std::size_t alignment) noexcept {
+Expected<MemoryBlock> TaggedResource::fail(Status status, MemoryBlock old_block, std::size_t size,
+                                           std::size_t alignment) noexcept {
     failures_[static_cast<std::size_t>(status)].fetch_add(1, std::memory_order_relaxed);
     raise(&MemoryObserver::on_failure, {.resource = this,
                                         .tag = tag_,
@@ -136,8 +85,14 @@ Expected<MemoryBlock> TaggedAllocator::fail(Status status, MemoryBlock old_block
     return status;
 }
 
-TaggedAllocator::Counts TaggedAllocator::counts() const noexcept {
-    const detail::UseCounter::Totals totals = use_.totals();
+void TaggedResource::tell(EventCall call, MemoryBlock block, std::size_t alignment) const noexcept {
+    raise_to_all(
+        call,
+        {.resource = this, .tag = tag_, .block = block, .asked_bytes = block.size, .alignment = alignment});
+}
+
+TaggedResource::Counts TaggedResource::counts() const noexcept {
+    const UseCounter::Totals totals = use_.totals();
     Counts counts{.live_bytes = use_.live_bytes(),
                   .peak_bytes = use_.peak_bytes(),
                   .allocations = totals.allocations,
@@ -151,17 +106,17 @@ TaggedAllocator::Counts TaggedAllocator::counts() const noexcept {
     return counts;
 }
 
-std::uint64_t TaggedAllocator::failures(Status status) const noexcept {
+std::uint64_t TaggedResource::failures(Status status) const noexcept {
     return failures_[static_cast<std::size_t>(status)].load(std::memory_order_relaxed);
 }
 
-ResourceInfo TaggedAllocator::info() const noexcept {
+ResourceInfo TaggedResource::named_info() const noexcept {
     ResourceInfo info = upstream_.info();
     info.name = name_ != nullptr ? std::string_view(name_) : tag_name(tag_);
     return info;
 }
 
-ResourceStats TaggedAllocator::stats() const noexcept {
+ResourceStats TaggedResource::counted_stats() const noexcept {
     const Counts own = counts();
     ResourceStats stats = upstream_.stats();
     stats.live_bytes = own.live_bytes;
@@ -172,12 +127,25 @@ ResourceStats TaggedAllocator::stats() const noexcept {
     return stats;
 }
 
-Status TaggedAllocator::check() const noexcept {
+Status TaggedResource::check_counts() const noexcept {
     const Counts own = counts();
     const bool sound = own.peak_bytes >= own.live_bytes && own.live_bytes >= own.live_blocks &&
                        own.deallocations <= own.allocations && own.allocated_bytes >= own.live_bytes;
     const bool empty_alike = (own.live_bytes == 0) == (own.live_blocks == 0);
     return sound && empty_alike ? upstream_.check() : Status::corrupt_data;
+}
+
+}  // namespace detail
+
+// One call away: what is below is another, by its table.
+template <>
+Expected<MemoryBlock> TaggedAllocator::allocate(std::size_t size, std::size_t alignment) noexcept {
+    return allocate_from(upstream(), size, alignment);
+}
+
+template <>
+void TaggedAllocator::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
+    deallocate_to(upstream(), block, alignment);
 }
 
 }  // namespace ouro

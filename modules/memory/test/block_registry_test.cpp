@@ -163,4 +163,11 @@ TEST(BlockRegistry, TheTableReadsAsPlainBytes) {
     EXPECT_STREQ(reinterpret_cast<const char*>(line + 48), "plain");
 }
 
+TEST(BlockRegistry, KindsHaveNames) {
+    EXPECT_EQ(ouro::block_kind_name(BlockKind::own), "own");
+    EXPECT_EQ(ouro::block_kind_name(BlockKind::borrowed), "part");
+    EXPECT_EQ(ouro::block_kind_name(BlockKind::scattered), "scattered");
+    EXPECT_EQ(ouro::block_kind_name(static_cast<BlockKind>(9)), "unknown");
+}
+
 }  // namespace

@@ -30,7 +30,7 @@ OURO_OPEN_MEMBER(ArenaMaxBytes, &HugePageArena::max_bytes_);
 OURO_OPEN_MEMBER(ArenaChunks, &HugePageArena::chunks_);
 OURO_OPEN_MEMBER(SystemBooks, &SystemAllocator::books_);
 OURO_OPEN_MEMBER(SystemMaxBytes, &SystemAllocator::max_bytes_);
-OURO_OPEN_MEMBER(TaggedUse, &TaggedAllocator::use_);
+OURO_OPEN_MEMBER(TaggedUse, &detail::TaggedResource::use_);
 OURO_OPEN_MEMBER(UseLiveBytes, &detail::UseCounter::live_bytes_);
 OURO_OPEN_MEMBER(UsePeakBytes, &detail::UseCounter::peak_bytes_);
 OURO_OPEN_MEMBER(UseAllocations, &detail::UseCounter::allocations_);

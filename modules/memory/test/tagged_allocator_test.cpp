@@ -1,9 +1,12 @@
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/observer.hpp>
+#include <ouro/memory/pool_allocator.hpp>
+#include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
 
 #include <string>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -307,6 +310,58 @@ TEST(TaggedAllocator, AMarkThatFailsLeavesNothingBelow) {
     ASSERT_TRUE(block);
     EXPECT_EQ(fourth.place_mark().status(), ouro::Status::capacity_exhausted);
     EXPECT_TRUE(third.try_resize(*block, 50));
+}
+
+// What is below is known by its type: nothing but the way there differs.
+TEST(TaggedByType, CountsBoundsAndAnnouncesTheSame) {
+    auto heap = ouro::SmallObjectAllocator::create({.name = "below", .max_bytes = std::size_t{16} << 20});
+    const auto tag = ouro::register_tag("tagged by type");
+    ASSERT_TRUE(heap && tag);
+    ouro::BasicTaggedAllocator tagged(*heap, {.tag = *tag, .budget_bytes = 100});
+    static_assert(std::is_same_v<decltype(tagged), ouro::BasicTaggedAllocator<ouro::SmallObjectAllocator>>);
+    EXPECT_EQ(&tagged.upstream(), &*heap);
+    Journal journal;
+    ASSERT_TRUE(ouro::add_observer(journal));
+    const auto block = tagged.allocate(40, 32);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(block->size, 40U);
+    EXPECT_EQ(journal.last.resource, &tagged);
+    EXPECT_EQ(journal.last.alignment, 32U);
+    EXPECT_EQ(tagged.allocate(61).status(), Status::budget_exceeded);
+    const auto changed = tagged.reallocate(*block, 80, 32);
+    ASSERT_TRUE(changed);
+    EXPECT_EQ(heap->stats().live_blocks, 1U);
+    tagged.deallocate(*changed, 32);
+    tagged.deallocate({});
+    ASSERT_TRUE(ouro::remove_observer(journal));
+    EXPECT_EQ(journal.text,
+              "allocate 40 0 ok\n"
+              "failure 61 0 budget_exceeded\n"
+              "reallocate 80 40 ok\n"
+              "deallocate 80 0 ok\n");
+    EXPECT_EQ(tagged.counts().live_bytes, 0U);
+    EXPECT_EQ(tagged.counts().peak_bytes, 80U);
+    EXPECT_EQ(tagged.counts().deallocations, 1U);
+    EXPECT_EQ(heap->stats().live_blocks, 0U);
+    EXPECT_EQ(tagged.check(), Status::ok);
+}
+
+// As a resource it is like any other.
+TEST(TaggedByType, WorksThroughTheContract) {
+    auto pool = ouro::LocalPoolAllocator::create({.block_bytes = 64, .max_blocks = 2});
+    ASSERT_TRUE(pool);
+    ouro::BasicTaggedAllocator tagged(*pool, {.name = "pooled"});
+    ouro::MemoryResource& resource = tagged;
+    const auto one = resource.allocate(64, 16);
+    const auto two = resource.allocate(10, 8);
+    ASSERT_TRUE(one && two);
+    EXPECT_EQ(resource.allocate(10, 8).status(), Status::capacity_exhausted);
+    EXPECT_EQ(tagged.failures(Status::capacity_exhausted), 1U);
+    EXPECT_EQ(tagged.counts().live_bytes, 74U);
+    resource.deallocate(*one, 16);
+    resource.deallocate(*two, 8);
+    EXPECT_EQ(pool->live_blocks(), 0U);
+    EXPECT_EQ(tagged.counts().live_bytes, 0U);
 }
 
 }  // namespace

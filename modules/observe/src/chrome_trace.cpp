@@ -169,6 +169,7 @@ void add_timeline(Trace& trace) noexcept {
     visit_moments([&](const TimelineMoment& moment) noexcept {
         trace.add_counter("live (bytes)", moment.time_ns, moment.live_bytes);
         trace.add_counter("resident (bytes)", moment.time_ns, moment.resident_bytes);
+        trace.add_counter("listed blocks (bytes)", moment.time_ns, moment.listed_bytes);
         if (tracks.shown.any()) add_tags(trace, moment, tracks);
         if (before.time_ns != 0) {
             const std::uint64_t passed = moment.time_ns - before.time_ns;

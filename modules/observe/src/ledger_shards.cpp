@@ -31,7 +31,7 @@ constinit Platform g_platform;
 constexpr std::int64_t kOutOfReach = std::numeric_limits<std::int64_t>::max();
 
 void leave_shard_behind(void* shard) noexcept {
-    t_shard = nullptr;
+    t_ledger.shard = nullptr;
     static_cast<LedgerShard*>(shard)->is_owned.store(0, std::memory_order_release);
 }
 
@@ -56,7 +56,7 @@ LedgerShard* find_free_shard(Ledger& ledger) noexcept {
 }
 
 LedgerShard* own_shard(Ledger& ledger) noexcept {
-    if (t_shard != nullptr) return t_shard;
+    if (t_ledger.shard != nullptr) return t_ledger.shard;
     const LedgerLockScope scope(g_owning);
     if (ledger.used_shards.load(std::memory_order_relaxed) == 0)
         ledger.used_shards.store(1, std::memory_order_release);
@@ -70,7 +70,7 @@ LedgerShard* own_shard(Ledger& ledger) noexcept {
         shard->is_owned.store(0, std::memory_order_relaxed);
         return nullptr;
     }
-    t_shard = shard;
+    t_ledger.shard = shard;
     return shard;
 }
 
@@ -113,7 +113,7 @@ void repair_shards_in_child() noexcept {
     if (image == nullptr) return;
     visit_shards(image->ledger, [&](LedgerShard& shard) noexcept {
         // Of the common one the fork holds the lock: nobody was at work there.
-        const bool is_at_rest = &shard == t_shard || &shard == image->ledger.shards.data();
+        const bool is_at_rest = &shard == t_ledger.shard || &shard == image->ledger.shards.data();
         if (!is_at_rest) repair_shard(shard);
     });
 }
@@ -125,7 +125,7 @@ ShardScope::ShardScope(Ledger& ledger) noexcept : shard_(own_shard(ledger)) {
 }
 
 ShardScope::~ShardScope() {
-    if (shard_ != t_shard) g_sharing.unlock();
+    if (shard_ != t_ledger.shard) g_sharing.unlock();
 }
 
 bool may_take(const LedgerCell& cell) noexcept {

@@ -3,6 +3,7 @@
 #include <ouro/base/hash.hpp>
 #include <ouro/base/math.hpp>
 #include <ouro/memory/detail/word_lock.hpp>
+#include <ouro/observe/detail/sampling.hpp>
 #include <ouro/os/fork_hooks.hpp>
 
 #include <algorithm>
@@ -110,6 +111,16 @@ void keep_tables_through_forks() noexcept {
     static_cast<void>(os::add_fork_hooks(
         {.prepare = lock_for_fork, .parent = unlock_after_fork, .child = unlock_after_fork}));
     g_has_hooks.store(true, std::memory_order_release);
+}
+
+bool prepare_profiler() noexcept {
+    if (observe_image() == nullptr) return false;
+    keep_tables_through_forks();
+    return true;
+}
+
+bool is_inside_profile() noexcept {
+    return t_holding == Holding::tables;
 }
 
 void clear_tables(Profile& profile) noexcept {

@@ -12,16 +12,13 @@
 namespace ouro::detail {
 namespace {
 
-// How often a thread looks whether the profiler was started, should it have missed that.
-constexpr std::int64_t kLookBytes = std::int64_t{1} << 20;
-
 std::uint64_t number_of(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address);
 }
 
 // What the calling thread counts with: its own, or the common one.
 SampleClock& own_clock(Ledger& ledger) noexcept {
-    LedgerShard& shard = t_shard != nullptr ? *t_shard : ledger.shards[0];
+    LedgerShard& shard = t_ledger.shard != nullptr ? *t_ledger.shard : ledger.shards[0];
     SampleClock& clock = shard.samples;
     if (clock.id.load(std::memory_order_relaxed) == 0)
         clock.id.store(static_cast<std::uint32_t>(&shard - ledger.shards.data()) + 1,
@@ -109,7 +106,7 @@ constinit std::atomic<std::uint32_t> g_next_clock = kMaxShards + 1;
 // Several threads draw from the common clock. Who comes when another has begun the next countdown already
 // counts for that one.
 std::uint64_t begin_own_countdown(SampleClock& clock, std::size_t bytes) noexcept {
-    if (t_shard != nullptr) return begin_countdown(clock, bytes);
+    if (t_ledger.shard != nullptr) return begin_countdown(clock, bytes);
     const ProfileScope scope;
     if (!scope) return 0;
     const bool is_begun = clock.left.load(std::memory_order_relaxed) >= 0;
@@ -122,14 +119,14 @@ std::uint32_t new_clock_id() noexcept {
     return g_next_clock.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::uint64_t begin_countdown(SampleClock& clock, std::size_t bytes) noexcept {
+std::uint64_t begin_countdown(SampleClock& clock, std::size_t bytes, std::int64_t look_bytes) noexcept {
     const ObserveImage* const image = observe_image();
     if (image == nullptr) return 0;
     const Profile& profile = image->profile;
     const std::uint64_t word = profile.rate.load(std::memory_order_acquire);
     const SampleRate rate = SampleRate::from_word(word);
     if (rate.mean_bytes == 0) {
-        set_left(clock, kLookBytes);
+        set_left(clock, look_bytes);
         return 0;
     }
     if (clock.rate.load(std::memory_order_relaxed) != word) {
@@ -193,7 +190,7 @@ bool is_shared_sample_due(std::size_t bytes) noexcept {
 
 void uncount_sample(std::size_t bytes) noexcept {
     const auto count = static_cast<std::int64_t>(bytes);
-    if (LedgerShard* const shard = t_shard) return add_to(shard->samples.left, count);
+    if (LedgerShard* const shard = t_ledger.shard) return add_to(shard->samples.left, count);
     if (ObserveImage* const image = observe_image())
         image->ledger.shards[0].samples.left.fetch_add(count, std::memory_order_relaxed);
 }

@@ -9,7 +9,7 @@ SlowPathTimer::SlowPathTimer(bool is_on) noexcept : began_ns_(is_on ? os::monoto
 
 SlowPathTimer::~SlowPathTimer() {
     if (began_ns_ == 0) return;
-    LedgerShard* shard = t_shard;
+    LedgerShard* shard = t_ledger.shard;
     if (shard == nullptr) {
         ObserveImage* const image = observe_image();
         if (image == nullptr) return;

@@ -2,6 +2,7 @@
 #include "ledger_shards.hpp"
 #include "timeline_ring.hpp"
 
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/observe/events.hpp>
 #include <ouro/observe/timeline.hpp>
 #include <ouro/os/clock.hpp>
@@ -73,6 +74,15 @@ std::uint64_t resident_bytes() noexcept {
     return memory ? memory->resident_bytes : 0;
 }
 
+// What is part of another block, or of memory that is not the engine's, does not count.
+std::uint64_t listed_bytes() noexcept {
+    std::uint64_t sum = 0;
+    visit_blocks([&](const BlockInfo& block) noexcept {
+        if (block.kind != BlockKind::borrowed) sum += block.committed_bytes;
+    });
+    return sum;
+}
+
 // The tags with the most, largest first, one a word.
 std::array<std::uint64_t, kTimelineTags> largest_tags(const Sums& sums) noexcept {
     constexpr std::uint64_t kBytes = (std::uint64_t{1} << kTimelineTagShift) - 1;
@@ -98,6 +108,7 @@ void write_slot(TimelineRing& ring, const Sums& sums) noexcept {
     store(slot.live_bytes, sums.allocated_bytes - sums.freed_bytes);
     store(slot.live_blocks, sums.allocations - std::min(sums.frees, sums.allocations));
     store(slot.resident_bytes, resident_bytes());
+    store(slot.listed_bytes, listed_bytes());
     store(slot.allocated_bytes, sums.allocated_bytes);
     store(slot.freed_bytes, sums.freed_bytes);
     store(slot.allocations, sums.allocations);
@@ -164,6 +175,7 @@ bool read_slot(const TimelineSlot& slot, std::uint64_t number, TimelineMoment& m
               .live_bytes = load(slot.live_bytes),
               .live_blocks = load(slot.live_blocks),
               .resident_bytes = load(slot.resident_bytes),
+              .listed_bytes = load(slot.listed_bytes),
               .allocated_bytes = load(slot.allocated_bytes),
               .freed_bytes = load(slot.freed_bytes),
               .allocations = load(slot.allocations)};

@@ -150,10 +150,12 @@ TEST(Budget, ASoftOneIsToldOnceUntilUseWasClearlyBelow) {
     EXPECT_EQ(events[0].kind, ObserveEventKind::soft_budget_passed);
     EXPECT_EQ(events[0].bytes, 10'100U);
     EXPECT_EQ(events[0].limit_bytes, 10'000U);
-    // Back and forth around it is not told again.
-    test::refund(tag, 300);
-    ASSERT_EQ(test::charge(tag, 300), Status::ok);
-    EXPECT_EQ(events_since(before).size(), 1U);
+    // Back and forth around it is not told again, down to a sixteenth below.
+    for (const std::size_t bytes : {300U, 500U, 700U}) {
+        test::refund(tag, bytes);
+        ASSERT_EQ(test::charge(tag, bytes), Status::ok);
+        EXPECT_EQ(events_since(before).size(), 1U) << bytes;
+    }
     // Far below and over it again is.
     test::refund(tag, 9'000);
     ASSERT_EQ(test::charge(tag, 9'000), Status::ok);

@@ -199,6 +199,7 @@ TEST_F(ExportsTest, AChromeTraceHasTracksAndInstants) {
     EXPECT_EQ(by_tag.back().at("args").at(shown), kBytes);
     EXPECT_EQ(by_tag[by_tag.size() - 2].at("args").at(shown), 0);
     EXPECT_EQ(events_named(trace, "resident (bytes)").size(), live.size());
+    EXPECT_EQ(events_named(trace, "listed blocks (bytes)").size(), live.size());
     EXPECT_EQ(events_named(trace, "allocated (bytes/s)").size(), live.size() - 1);
     const auto spikes = events_named(trace, "spike");
     ASSERT_FALSE(spikes.empty());

@@ -319,6 +319,39 @@ TEST(LedgerConcurrent, ASmallerBudgetHoldsFromTheMomentItIsSet) {
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
+// One uses credit without end; the other needs all of it, again and again: what the one has just taken is
+// never given to the other.
+TEST(LedgerConcurrent, CreditIsNotTakenTwice) {
+    constexpr std::int64_t kBudget = 65'536;
+    constexpr std::array<std::int64_t, 2> kBytes{16, kBudget - 8};
+    const Tag tag = fresh_tag();
+    ASSERT_TRUE(set_budget(tag, {.hard_bytes = kBudget}));
+    std::atomic<bool> is_over{false};
+    std::atomic<std::int64_t> live{0};
+    std::atomic<std::int64_t> too_much{0};
+    // Where the machine is busy, one may have done all its rounds before the other begins.
+    constexpr std::size_t kLeastCharges = 100;
+    std::array<std::atomic<std::size_t>, 2> charged{};
+    const auto is_enough = [&](int rounds) {
+        return rounds >= 30'000 && charged[0].load() > kLeastCharges && charged[1].load() > kLeastCharges;
+    };
+    run_workers(2, [&](std::size_t number) {
+        const std::int64_t bytes = kBytes[number];
+        for (int i = 0; number == 0 ? !is_over.load() : !is_enough(i); ++i) {
+            if (test::charge(tag, static_cast<std::size_t>(bytes)) != Status::ok) continue;
+            charged[number].fetch_add(1);
+            const std::int64_t now = live.fetch_add(bytes) + bytes;
+            if (now > kBudget) too_much.store(now);
+            live.fetch_sub(bytes);
+            test::refund(tag, static_cast<std::size_t>(bytes));
+        }
+        is_over.store(true);
+    });
+    EXPECT_EQ(too_much.load(), 0);
+    EXPECT_EQ(use_of(tag).live_bytes, 0U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
 TEST(LedgerConcurrent, ThreadsThatEndLeaveTheirCountsBehind) {
     const Tag tag = fresh_tag();
     const std::size_t cost = observe_cost().used_bytes;

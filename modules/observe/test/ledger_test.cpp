@@ -155,7 +155,8 @@ TEST(Ledger, APeakIsExactWhereChargesAreNested) {
     constexpr std::size_t kMuch = std::size_t{64} << 20;
     ASSERT_EQ(test::charge(tag, kMuch), Status::ok);
     ASSERT_EQ(test::charge(tag, 100), Status::ok);
-    const detail::PendingCharge outer = detail::charge_credit(detail::ChargedTag(tag), 100);
+    std::int64_t lead = 0;
+    const detail::PendingCharge outer = detail::charge_credit(detail::ChargedTag(tag), 100, lead);
     ASSERT_EQ(test::charge(tag, 300'000), Status::ok);
     // Where threads share, there is no charge out of credit.
     const bool is_charged = !outer.charge.is_deferred();
@@ -175,8 +176,9 @@ TEST(Ledger, PeaksBeginAnewWithoutWhatIsAboutToBeRefused) {
     constexpr std::size_t kBudget = 1 << 20;
     ASSERT_TRUE(set_budget(tag, {.soft_bytes = kBudget - 1, .hard_bytes = kBudget}));
     ASSERT_EQ(test::charge(tag, 1'000), Status::ok);
-    detail::LedgerShard& shard =
-        detail::t_shard != nullptr ? *detail::t_shard : detail::observe_image()->ledger.shards[0];
+    detail::LedgerShard& shard = detail::t_ledger.shard != nullptr
+                                     ? *detail::t_ledger.shard
+                                     : detail::observe_image()->ledger.shards[0];
     detail::add_to(shard.cells[tag.id()].allocated, 1 << 30);
     reset_peaks();
     detail::add_to(shard.cells[tag.id()].allocated, -(1 << 30));
@@ -203,7 +205,8 @@ TEST(Ledger, TheCheckFindsWhatDoesNotAddUp) {
     const Tag tag = fresh_tag(parent);
     ASSERT_EQ(test::charge(tag, 100), Status::ok);
     detail::Ledger& ledger = detail::observe_image()->ledger;
-    detail::LedgerShard& shard = detail::t_shard != nullptr ? *detail::t_shard : ledger.shards[0];
+    detail::LedgerShard& shard =
+        detail::t_ledger.shard != nullptr ? *detail::t_ledger.shard : ledger.shards[0];
     for (auto* const number : {&ledger.accounts[tag.id()].reserved, &ledger.accounts[tag.id()].held,
                                &ledger.accounts[parent.id()].reserved, &ledger.accounts[parent.id()].held,
                                &shard.slow_cells[tag.id()].granted, &shard.slow_cells[tag.id()].revoked}) {

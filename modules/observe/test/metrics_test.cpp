@@ -177,7 +177,7 @@ TEST(Metrics, SlowPathsAreTimed) {
     const auto warm = memory.allocate(16);
     ASSERT_TRUE(warm);
     const std::uint64_t slow = snapshot()->slow_paths.allocations;
-    if (detail::t_shard != nullptr) {
+    if (detail::t_ledger.shard != nullptr) {
         const auto quick = memory.allocate(16);
         ASSERT_TRUE(quick);
         EXPECT_EQ(snapshot()->slow_paths.allocations, slow);

@@ -1,6 +1,7 @@
 #include "charges.hpp"
 #include "fresh_tags.hpp"
 
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/events.hpp>
@@ -84,6 +85,21 @@ TEST_F(TimelineTest, AMomentSaysWhatIsLiveUnderWhichTag) {
     const TimelineMoment after = look();
     EXPECT_EQ(after.live_bytes, before.live_bytes);
     EXPECT_EQ(after.freed_bytes, before.freed_bytes + 150 * kMiB);
+}
+
+TEST_F(TimelineTest, AMomentSaysWhatLiesInListedBlocks) {
+    const TimelineMoment before = look();
+    {
+        BlockRegistration whole({.name = "whole", .reserved_bytes = 8 * kMiB, .committed_bytes = 4 * kMiB});
+        const BlockRegistration part({.name = "part",
+                                      .kind = BlockKind::borrowed,
+                                      .reserved_bytes = 2 * kMiB,
+                                      .committed_bytes = 2 * kMiB});
+        EXPECT_EQ(look().listed_bytes, before.listed_bytes + 4 * kMiB);
+        whole.update(6 * kMiB, 6 * kMiB);
+        EXPECT_EQ(look().listed_bytes, before.listed_bytes + 6 * kMiB);
+    }
+    EXPECT_EQ(look().listed_bytes, before.listed_bytes);
 }
 
 TEST_F(TimelineTest, PollingLooksOnceAnInterval) {

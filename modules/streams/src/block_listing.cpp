@@ -12,18 +12,6 @@ namespace {
 
 using detail::ListingWriter;
 
-constexpr std::string_view name_of(BlockKind kind) noexcept {
-    switch (kind) {
-        case BlockKind::own:
-            return "own";
-        case BlockKind::borrowed:
-            return "part";
-        case BlockKind::scattered:
-            return "scattered";
-    }
-    return "unknown";
-}
-
 bool is_within(const BlockInfo& part, const BlockInfo& whole) noexcept {
     return whole.kind == BlockKind::own && part.base >= whole.base &&
            part.base - whole.base < whole.reserved_bytes;
@@ -56,7 +44,7 @@ constexpr std::size_t kAddress = 109;
 
 void write_line(ListingWriter& writer, const BlockInfo& block, bool is_part) noexcept {
     writer.text(is_part ? "  " : "").text(block.name()).pad_to(kTag);
-    writer.text(tag_name(block.tag)).pad_to(kKind).text(name_of(block.kind)).pad_to(kReserved);
+    writer.text(tag_name(block.tag)).pad_to(kKind).text(block_kind_name(block.kind)).pad_to(kReserved);
     writer.bytes(block.reserved_bytes).pad_to(kCommitted).bytes(block.committed_bytes).pad_to(kCursor);
     writer.bytes(block.cursor_bytes).pad_to(kHighWater).bytes(block.peak_bytes);
     if (block.base != 0) writer.pad_to(kAddress).address(block.base);
@@ -79,7 +67,7 @@ std::size_t position_of(std::size_t index) noexcept {
 
 void write_entry(ListingWriter& writer, const BlockInfo& block) noexcept {
     writer.text("{\"name\":").quoted(block.name()).text(",\"tag\":").quoted(tag_name(block.tag));
-    writer.text(",\"kind\":").quoted(name_of(block.kind)).text(",\"within\":");
+    writer.text(",\"kind\":").quoted(block_kind_name(block.kind)).text(",\"within\":");
     if (const auto whole = find_whole(block)) {
         writer.number(position_of(*whole));
     } else {

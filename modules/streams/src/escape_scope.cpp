@@ -124,6 +124,7 @@ private:
 }  // namespace
 
 EscapeTable& EscapeScope::table() const noexcept {
+    OURO_ASSERT(!memory_.block().is_null(), "the scope was moved from");
     return *reinterpret_cast<EscapeTable*>(memory_.block().data);
 }
 

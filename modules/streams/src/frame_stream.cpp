@@ -125,10 +125,10 @@ void FrameStream::bury(FrameHalf& half, std::size_t used_bytes) noexcept {
 }
 
 void FrameStream::swap() noexcept {
-    const std::uint64_t ending = core_->frame.load(std::memory_order_relaxed);
-    FrameHalf& ended = core_->half_of(ending);
-    FrameHalf& next = core_->half_of(ending + 1);
-    const detail::WordLockScope scope(core_->growing);
+    const std::uint64_t ending = core().frame.load(std::memory_order_relaxed);
+    FrameHalf& ended = core().half_of(ending);
+    FrameHalf& next = core().half_of(ending + 1);
+    const detail::WordLockScope scope(core().growing);
     // A writer may have added to it while it was the last frame.
     const std::size_t dead_bytes = next.cursor_bytes.load(std::memory_order_acquire);
     const std::size_t ended_bytes = ended.cursor_bytes.load(std::memory_order_acquire);
@@ -140,7 +140,7 @@ void FrameStream::swap() noexcept {
     if (decay_swaps_ != 0 && ++swaps_since_decay_ >= decay_swaps_) decay(next);
     next.cursor_bytes.store(kFrameFrontBytes, std::memory_order_release);
     // From here on writers use it.
-    core_->frame.store(ending + 1, std::memory_order_release);
+    core().frame.store(ending + 1, std::memory_order_release);
 }
 
 // Keeps what the busiest of the recent frames used, and half as much again: frames rarely repeat to the byte.
@@ -155,27 +155,27 @@ void FrameStream::decay(FrameHalf& half) noexcept {
 }
 
 bool FrameStream::is_in_current_frame(const void* address) const noexcept {
-    return is_used_part(core_->half_of(frame()), address);
+    return is_used_part(core().half_of(frame()), address);
 }
 
 bool FrameStream::is_in_last_frame(const void* address) const noexcept {
-    return is_used_part(core_->half_of(frame() + 1), address);
+    return is_used_part(core().half_of(frame() + 1), address);
 }
 
 FrameStream::Stats FrameStream::stats() const noexcept {
     Stats stats{.frame = frame(),
-                .failures = core_->failures.load(std::memory_order_relaxed),
-                .allocations = core_->allocations.load(std::memory_order_relaxed),
-                .chunks_taken = core_->chunks_taken.load(std::memory_order_relaxed),
-                .writers = core_->writers.load(std::memory_order_relaxed)};
+                .failures = core().failures.load(std::memory_order_relaxed),
+                .allocations = core().allocations.load(std::memory_order_relaxed),
+                .chunks_taken = core().chunks_taken.load(std::memory_order_relaxed),
+                .writers = core().writers.load(std::memory_order_relaxed)};
     const auto used_in = [](const FrameHalf& half) {
         return half.cursor_bytes.load(std::memory_order_acquire) - kFrameFrontBytes;
     };
-    stats.used_bytes = used_in(core_->half_of(stats.frame));
-    stats.last_used_bytes = used_in(core_->half_of(stats.frame + 1));
+    stats.used_bytes = used_in(core().half_of(stats.frame));
+    stats.last_used_bytes = used_in(core().half_of(stats.frame + 1));
     stats.high_water_bytes = std::max(stats.used_bytes, stats.last_used_bytes);
-    const detail::WordLockScope scope(core_->growing);
-    for (const FrameHalf& half : core_->halves) {
+    const detail::WordLockScope scope(core().growing);
+    for (const FrameHalf& half : core().halves) {
         const std::size_t highest = half.stream.high_water_bytes() - kFrameFrontBytes;
         stats.high_water_bytes = std::max(stats.high_water_bytes, highest);
         stats.reserved_bytes += half.stream.reserved_bytes();
@@ -185,15 +185,15 @@ FrameStream::Stats FrameStream::stats() const noexcept {
 }
 
 StreamRefusal FrameStream::last_refusal() const noexcept {
-    const detail::WordLockScope scope(core_->growing);
-    const StreamRefusal& even = core_->halves[0].stream.last_refusal();
-    const StreamRefusal& odd = core_->halves[1].stream.last_refusal();
+    const detail::WordLockScope scope(core().growing);
+    const StreamRefusal& even = core().halves[0].stream.last_refusal();
+    const StreamRefusal& odd = core().halves[1].stream.last_refusal();
     return even.number > odd.number ? even : odd;
 }
 
 Status FrameStream::check() const noexcept {
-    const detail::WordLockScope scope(core_->growing);
-    for (const FrameHalf& half : core_->halves) {
+    const detail::WordLockScope scope(core().growing);
+    for (const FrameHalf& half : core().halves) {
         const std::size_t cursor = half.cursor_bytes.load(std::memory_order_acquire);
         const std::size_t committed = half.committed_bytes.load(std::memory_order_acquire);
         const bool is_sound = cursor >= kFrameFrontBytes && cursor <= committed &&
@@ -201,7 +201,7 @@ Status FrameStream::check() const noexcept {
                               committed <= half.stream.reserved_bytes();
         if (!is_sound) return Status::corrupt_data;
     }
-    return frame() != 0 && core_->chunk_bytes >= kMinChunkBytes ? Status::ok : Status::corrupt_data;
+    return frame() != 0 && core().chunk_bytes >= kMinChunkBytes ? Status::ok : Status::corrupt_data;
 }
 
 }  // namespace ouro

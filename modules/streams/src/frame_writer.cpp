@@ -52,12 +52,12 @@ FrameWriter::~FrameWriter() {
 void FrameWriter::tell_counts() noexcept {
     const std::uint64_t news = allocations_ - std::exchange(told_allocations_, allocations_);
     if (news == 0) return;
-    core_->allocations.fetch_add(news, std::memory_order_relaxed);
-    core_->chunks_taken.fetch_add(std::exchange(chunks_taken_, 0), std::memory_order_relaxed);
+    core().allocations.fetch_add(news, std::memory_order_relaxed);
+    core().chunks_taken.fetch_add(std::exchange(chunks_taken_, 0), std::memory_order_relaxed);
 }
 
 void FrameWriter::enter_current_frame() noexcept {
-    const std::uint64_t now = core_->frame.load(std::memory_order_acquire);
+    const std::uint64_t now = core().frame.load(std::memory_order_acquire);
     if (frame_ == now) return;
     tell_counts();
     // What it had belongs to another frame, which may be gone: nothing of it is looked at.
@@ -82,7 +82,7 @@ Status FrameWriter::enter_chunk(std::size_t bytes) noexcept {
         move_into(left);
         return Status::ok;
     }
-    const auto taken = core_->take_chunk(frame_, bytes);
+    const auto taken = core().take_chunk(frame_, bytes);
     if (!taken) return taken.status();
     ++chunks_taken_;
     // Where nobody else took any meanwhile, the chunk simply grows, and nothing at its end is lost.
@@ -121,7 +121,7 @@ Expected<MemoryBlock> FrameWriter::allocate_slow(std::size_t size, std::size_t a
         return block;
     }
     ++failures_;
-    core_->failures.fetch_add(1, std::memory_order_relaxed);
+    core().failures.fetch_add(1, std::memory_order_relaxed);
     return status;
 }
 
@@ -161,7 +161,7 @@ Expected<MemoryBlock> FrameWriter::try_resize(MemoryBlock block, std::size_t new
 }
 
 FrameWriter::Marker FrameWriter::mark() const noexcept {
-    const std::uint64_t now = core_->frame.load(std::memory_order_acquire);
+    const std::uint64_t now = core().frame.load(std::memory_order_acquire);
     if (frame_ != now) return {.frame = now};
     return {.frame = now, .chunk = chunk_, .cursor = cursor_};
 }
@@ -207,7 +207,7 @@ bool FrameWriter::owns(const void* address) const noexcept {
 }
 
 ResourceInfo FrameWriter::info() const noexcept {
-    return {.name = core_->halves[0].stream.name(),
+    return {.name = core().halves[0].stream.name(),
             .thread_safety = ThreadSafety::single_thread,
             .frees_blocks = false};
 }
@@ -226,7 +226,7 @@ ResourceStats FrameWriter::stats() const noexcept {
 Status FrameWriter::check() const noexcept {
     if (!is_current()) return Status::ok;
     if (first_ == nullptr) return chunk_ == nullptr && limit_ == 0 ? Status::ok : Status::corrupt_data;
-    const detail::FrameHalf& half = core_->half_of(frame_);
+    const detail::FrameHalf& half = core().half_of(frame_);
     const MemoryBlock used = half.stream.range().sub(0, half.cursor_bytes.load(std::memory_order_acquire));
     std::size_t used_before = 0;
     bool has_current = false;

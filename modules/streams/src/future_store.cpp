@@ -65,12 +65,8 @@ void FutureStore::remove(std::uint8_t number) noexcept {
     const std::uint32_t begin = get(gone.begin);
     const std::uint32_t end = get(gone.end);
     const std::uint32_t length = end - begin;
-    for (std::uint32_t index = end; index < end_; ++index) {
-        Entry& to = entries_[index - length];
-        set(to.page, get(entries_[index].page));
-        set(to.tick, get(entries_[index].tick));
-        set(to.slot, get(entries_[index].slot));
-    }
+    for (std::uint32_t index = end; index < end_; ++index)
+        copy_entry(index, index - length);
     for (Future& future : futures_) {
         if (!future.is_used || get(future.begin) < end || &future == &gone) continue;
         set(future.begin, get(future.begin) - length);
@@ -81,6 +77,54 @@ void FutureStore::remove(std::uint8_t number) noexcept {
     make_stale(number);
     gone.is_used = false;
     gone.is_kept = false;
+}
+
+std::uint32_t FutureStore::kept_count() const noexcept {
+    std::uint32_t count = 0;
+    for (const Future& future : futures_)
+        count += future.is_used && (future.is_kept || get(future.has_packed) != 0) ? 1U : 0U;
+    return count;
+}
+
+void FutureStore::copy_entry(std::uint32_t from, std::uint32_t to) noexcept {
+    set(entries_[to].page, get(entries_[from].page));
+    set(entries_[to].tick, get(entries_[from].tick));
+    set(entries_[to].slot, get(entries_[from].slot));
+}
+
+// Room for more entries at the future's end.
+void FutureStore::open_gap(std::uint8_t number, std::uint32_t length) noexcept {
+    const std::uint32_t end = get(futures_[number].end);
+    for (std::uint32_t index = end_; index > end; --index)
+        copy_entry(index - 1, index - 1 + length);
+    for (Future& future : futures_) {
+        if (!future.is_used || get(future.begin) < end || &future == &futures_[number]) continue;
+        set(future.begin, get(future.begin) + length);
+        set(future.end, get(future.end) + length);
+    }
+    end_ += length;
+}
+
+// The first so many entries of the one future go to the other, whose entries of the same pages are all newer.
+// Behind all entries there is room to lay them aside: every page has two slots more than can be here.
+void FutureStore::merge(std::uint8_t from, std::uint8_t into, std::uint32_t count) noexcept {
+    const std::uint32_t aside = end_;
+    OURO_ASSERT(aside + count <= entries_.size(), "there is room for one more version of each page");
+    for (std::uint32_t index = 0; index < count; ++index)
+        copy_entry(get(futures_[from].begin) + index, aside + index);
+    remove(from);
+    const std::uint32_t begin = get(futures_[into].begin);
+    std::uint32_t own = get(futures_[into].end);
+    open_gap(into, count);
+    // From the end, so that nothing is written over before it was moved.
+    std::uint32_t to = own + count;
+    set(futures_[into].end, to);
+    for (std::uint32_t left = count; left != 0;) {
+        const std::uint32_t next = aside + left - 1;
+        const bool is_own = own != begin && get(entries_[own - 1].page) >= get(entries_[next].page);
+        copy_entry(is_own ? --own : next, --to);
+        if (!is_own) --left;
+    }
 }
 
 KeptFuture FutureStore::handle(std::uint8_t number) const noexcept {

@@ -68,6 +68,25 @@ public:
     [[nodiscard]] bool is_kept(std::uint8_t future) const noexcept { return futures_[future].is_kept; }
     void set_kept(std::uint8_t future, bool is_kept) noexcept { futures_[future].is_kept = is_kept; }
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+    [[nodiscard]] bool is_full() const noexcept { return count_ == kMaxFutures; }
+    // How many are kept, or were and are still packed.
+    [[nodiscard]] std::uint32_t kept_count() const noexcept;
+
+    // What began from a tick of the first future and is all that it is there for takes over what it needs of
+    // it, and the first one is gone. Calls with each slot that nobody needs any more. Requires: the first has
+    // no packed versions.
+    template <class Give>
+    void join(std::uint8_t from, std::uint8_t into, std::uint32_t tick, Give&& give) noexcept {
+        Future& own = futures_[from];
+        std::uint32_t kept = get(own.begin);
+        for (std::uint32_t index = get(own.begin); index < get(own.end); ++index) {
+            if (is_base(index, get(own.end), tick) && !has_first(into, get(entries_[index].page)))
+                copy_entry(index, kept++);
+            else
+                give(get(entries_[index].slot));
+        }
+        merge(from, into, kept - get(own.begin));
+    }
 
     // For any thread.
     [[nodiscard]] KeptFuture handle(std::uint8_t future) const noexcept;
@@ -113,6 +132,20 @@ private:
     }
     [[nodiscard]] static bool is_there(const Future& future) noexcept { return future.is_used; }
     void remove(std::uint8_t future) noexcept;
+    // Whether the entry is the last of its page at or before a tick, among those before `end`.
+    [[nodiscard]] bool is_base(std::uint32_t index, std::uint32_t end, std::uint32_t tick) const noexcept {
+        const Entry& own = entries_[index];
+        if (get(own.tick) > tick) return false;
+        if (index + 1 == end || get(entries_[index + 1].page) != get(own.page)) return true;
+        return get(entries_[index + 1].tick) > tick;
+    }
+    // Whether the future has the page of its own from its first tick on.
+    [[nodiscard]] bool has_first(std::uint8_t future, std::uint32_t page) const noexcept {
+        return find(future, page, first_tick(future)) != kNone;
+    }
+    void copy_entry(std::uint32_t from, std::uint32_t to) noexcept;
+    void merge(std::uint8_t from, std::uint8_t into, std::uint32_t count) noexcept;
+    void open_gap(std::uint8_t future, std::uint32_t length) noexcept;
 
     std::array<Future, kMaxFutures + 1> futures_{};
     std::span<Entry> entries_;

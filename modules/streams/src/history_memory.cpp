@@ -69,7 +69,6 @@ Status HistoryMemory::reserve(const StateRingOptions& options, std::size_t bytes
                                   .base = block.data,
                                   .reserved_bytes = block.size,
                                   .committed_bytes = block.size});
-    listing_.update(block.size, block.size);
     return Status::ok;
 }
 
@@ -83,11 +82,17 @@ Status HistoryMemory::open_stream(const StateRingOptions& options, std::size_t b
     stream_ = *std::move(stream);
     // To the end of the last page.
     const std::size_t whole = stream_.reserved_bytes();
-    const auto taken = stream_.take(whole, 1);
-    if (!taken) return taken.status();
-    advise(options, *taken);
+    if (const auto grown = stream_.grow(whole); !grown) return grown.status();
+    advise(options, stream_.range());
     if (!options.prefaults) return Status::ok;
     return stream_.prewarm(whole).status();
+}
+
+void HistoryMemory::note_use(std::size_t bytes) noexcept {
+    if (stream_.is_open())
+        stream_.note_use(bytes);
+    else
+        listing_.update_silently(plain_.block().size, bytes);
 }
 
 }  // namespace ouro::detail

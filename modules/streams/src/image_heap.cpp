@@ -33,6 +33,10 @@ Expected<ImageHeap> ImageHeap::create(const StateRing& ring, std::string_view se
                                       const ImageHeapOptions& options) noexcept {
     const auto block = ring.segment_block(segment);
     if (!block) return block.status();
+    // A damaged one is somebody's, too.
+    const bool is_there =
+        reinterpret_cast<const ImageHeapHeader*>(block->data)->magic == ImageHeapHeader::kMagic;
+    if (is_there && !options.replaces) return Status::address_in_use;
     const std::uint64_t notes_bytes = options.notes_blocks ? notes_bytes_of(block->size) : 0;
     ImageHeap made(ring, *block, notes_bytes);
     const MarkBarrier barrier(made.marks_);
@@ -49,6 +53,11 @@ Expected<ImageHeap> ImageHeap::create(const StateRing& ring, std::string_view se
                      .notes_bytes = notes_bytes,
                      .roots = {}};
     return made;
+}
+
+void ImageHeap::discard() noexcept {
+    const MarkBarrier barrier(marks_);
+    barrier.clear(segment_.data, front_bytes_ + TlsfHeap::control_bytes(heap_block().size));
 }
 
 Expected<ImageHeap> ImageHeap::attach(const StateRing& ring, std::string_view segment) noexcept {

@@ -40,7 +40,8 @@ void write_name(detail::ListingWriter& writer, const ImageOwner& owner) noexcept
 }
 
 bool is_in_container(OwnerKind kind) noexcept {
-    return kind == OwnerKind::pool_object || kind == OwnerKind::pool_place || kind == OwnerKind::element;
+    return kind == OwnerKind::pool_object || kind == OwnerKind::pool_place || kind == OwnerKind::element ||
+           kind == OwnerKind::entry || kind == OwnerKind::entry_place;
 }
 
 }  // namespace
@@ -71,6 +72,14 @@ std::string_view owner_kind_name(OwnerKind kind) noexcept {
             return "element";
         case OwnerKind::outside:
             return "the copy of";
+        case OwnerKind::entry:
+            return "entry";
+        case OwnerKind::entry_place:
+            return "free entry";
+        case OwnerKind::table_index:
+            return "the index of";
+        case OwnerKind::text:
+            return "text";
     }
     return "unknown";
 }

@@ -57,7 +57,15 @@ Expected<std::uint32_t> LeaseTable::take(std::uint32_t tick, std::uint8_t future
 void LeaseTable::take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t reserved_pages) noexcept {
     held_.fetch_add(1, std::memory_order_seq_cst);
     cell_pages_[cell_of(future)].store(reserved_pages, std::memory_order_relaxed);
+    if (cell_of(future) >= cell_end_.load(std::memory_order_relaxed))
+        cell_end_.store(cell_of(future) + 1, std::memory_order_seq_cst);
     cells_[cell_of(future)].store(pack(tick, 0), std::memory_order_seq_cst);
+}
+
+void LeaseTable::hand_over(std::uint8_t from, std::uint8_t to) noexcept {
+    cells_[cell_of(to)].store(cells_[cell_of(from)].load(std::memory_order_relaxed),
+                              std::memory_order_seq_cst);
+    end(cell_of(from));
 }
 
 bool LeaseTable::set_aside(std::uint32_t index, std::uint32_t pages) noexcept {
@@ -99,27 +107,23 @@ bool LeaseTable::has_readers() const noexcept {
 }
 
 std::uint32_t LeaseTable::oldest_or(std::uint32_t tick) const noexcept {
-    for (std::uint32_t index = 0; index < kCells; ++index) {
-        const Lease each = lease(index);
+    any_cell([&](const Lease& each, std::uint32_t) {
         if (each.is_held && each.future == 0) tick = std::min(tick, each.tick);
-    }
+        return false;
+    });
     return tick;
 }
 
 std::uint32_t LeaseTable::newest_or(std::uint32_t tick) const noexcept {
-    for (std::uint32_t index = 0; index < kCells; ++index) {
-        const Lease each = lease(index);
+    any_cell([&](const Lease& each, std::uint32_t) {
         if (each.is_held && each.future == 0) tick = std::max(tick, each.tick);
-    }
+        return false;
+    });
     return tick;
 }
 
 bool LeaseTable::reads_future(std::uint8_t future) const noexcept {
-    for (std::uint32_t index = 0; index < kCells; ++index) {
-        const Lease each = lease(index);
-        if (each.is_held && each.future == future) return true;
-    }
-    return false;
+    return any_cell([&](const Lease& each, std::uint32_t) { return each.is_held && each.future == future; });
 }
 
 void LeaseTable::move_behind(std::uint32_t tick, std::uint8_t future) noexcept {

@@ -16,7 +16,10 @@ namespace ouro::detail {
 class LeaseTable {
 public:
     static constexpr std::uint32_t kReaderCells = 32;
-    static constexpr std::uint32_t kMaxFutures = 48;
+    static constexpr std::uint32_t kMaxKept = 48;
+    // Those that are kept, those that a reader is in, and those from which at least two others began, of
+    // which there are fewer than of the first two: see RingCore::join_futures.
+    static constexpr std::uint32_t kMaxFutures = 2 * (kReaderCells + kMaxKept);
 
     // Readers of one tick share a cell. A cell outlives the timeline of its tick: `future` names the kept one
     // it belongs to, zero the present one.
@@ -74,18 +77,19 @@ public:
     // or zero for readers.
     template <class IsWanted>
     [[nodiscard]] bool any_of(std::uint8_t timeline, IsWanted&& is_wanted) const noexcept {
-        for (std::uint32_t index = 0; index < kCells; ++index) {
-            const Lease each = lease(index);
-            if (!each.is_held || each.future != timeline) continue;
+        return any_cell([&](const Lease& each, std::uint32_t index) {
+            if (!each.is_held || each.future != timeline) return false;
             const std::uint32_t holder = index < kReaderCells ? 0 : index - kReaderCells + 1;
-            if (is_wanted(each, static_cast<std::uint8_t>(holder))) return true;
-        }
-        return false;
+            return is_wanted(each, static_cast<std::uint8_t>(holder));
+        });
     }
     // The oldest tick that is read in the present timeline; the given one when all are newer.
     [[nodiscard]] std::uint32_t oldest_or(std::uint32_t tick) const noexcept;
     [[nodiscard]] std::uint32_t newest_or(std::uint32_t tick) const noexcept;
     [[nodiscard]] bool reads_future(std::uint8_t future) const noexcept;
+
+    // The one future has the lease of the other from now on, and the other none.
+    void hand_over(std::uint8_t from, std::uint8_t to) noexcept;
 
     // The leases on ticks behind this one belong to the given kept future from now on.
     void move_behind(std::uint32_t tick, std::uint8_t future) noexcept;
@@ -99,10 +103,10 @@ private:
     // taken.
     using Cell = std::atomic<std::uint64_t>;
     static constexpr unsigned kTickShift = 32;
-    static constexpr unsigned kCountShift = 8;
+    static constexpr unsigned kCountShift = 9;
     static constexpr std::uint64_t kOneReader = std::uint64_t{1} << kCountShift;
-    static constexpr std::uint64_t kReaders = 0xffffff00U;
-    static constexpr std::uint64_t kSettled = 0x80;
+    static constexpr std::uint64_t kReaders = 0xfffffe00U;
+    static constexpr std::uint64_t kSettled = 0x100;
     static_assert(kMaxFutures < kSettled);
     // No reader is left, and what the last one had is not all given back yet.
     static constexpr std::uint64_t kEnding = 1;
@@ -121,12 +125,26 @@ private:
     }
     static constexpr std::uint32_t kCells = kReaderCells + kMaxFutures;
 
+    // Stops at the first of which `visit(lease, index)` is true. Readers first: when a lease of theirs was
+    // moved into a future, that has a cell by then.
+    template <class Visit>
+    bool any_cell(Visit&& visit) const noexcept {
+        for (std::uint32_t index = 0; index < kReaderCells; ++index)
+            if (visit(lease(index), index)) return true;
+        const std::uint32_t end = cell_end_.load(std::memory_order_seq_cst);
+        for (std::uint32_t index = kReaderCells; index < end; ++index)
+            if (visit(lease(index), index)) return true;
+        return false;
+    }
+
     std::array<Cell, kCells> cells_{};
     std::array<std::atomic<std::uint32_t>, kCells> cell_pages_{};
     std::array<std::atomic<std::uint32_t>, kReaderCells> unpacked_{};
     std::atomic<std::uint64_t> reserved_pages_ = 0;
     std::atomic<std::uint64_t> set_aside_pages_ = 0;
     std::atomic<std::uint32_t> held_ = 0;
+    // Behind every cell that a future ever had.
+    std::atomic<std::uint32_t> cell_end_ = kReaderCells;
     std::uint64_t quota_pages_ = 0;
     std::uint64_t unpacked_quota_ = 0;
 };

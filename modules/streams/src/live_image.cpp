@@ -1,3 +1,5 @@
+#include "refuse.hpp"
+
 #include <ouro/base/align.hpp>
 #include <ouro/os/capabilities.hpp>
 #include <ouro/os/tracker_choice.hpp>
@@ -50,18 +52,37 @@ std::string_view segment_kind_name(SegmentKind kind) noexcept {
     return kind == SegmentKind::portable ? "portable" : "process-bound";
 }
 
-Expected<LiveImage> LiveImage::create(const LiveImageOptions& options) noexcept {
+Expected<LiveImage> LiveImage::create(const LiveImageOptions& options, RingRefusal* refusal) noexcept {
     LiveImage image;
-    if (const Status status = image.place(options.segments); status != Status::ok) return status;
-    if (const Status status = image.choose_tracking(); status != Status::ok) return status;
-    if (const Status status = image.map(options); status != Status::ok) return status;
-    image.write_header();
-    // A stream is listed already.
-    if (image.stream_.is_open())
-        image.stream_.note_mapped(image.block_.size, image.block_.size);
-    else
-        image.list(options);
+    RingRefusal why;
+    const Status status = image.start(options, why);
+    if (refusal != nullptr) *refusal = why;
+    if (status != Status::ok) return status;
     return image;
+}
+
+Expected<std::uint64_t> LiveImage::measure(std::span<const SegmentOptions> segments,
+                                           RingRefusal* refusal) noexcept {
+    LiveImage image;
+    RingRefusal why;
+    const Status status = image.place(segments, why);
+    if (refusal != nullptr) *refusal = why;
+    if (status != Status::ok) return status;
+    const Segment& last = image.segments().back();
+    return last.offset + last.bytes;
+}
+
+Status LiveImage::start(const LiveImageOptions& options, RingRefusal& why) noexcept {
+    if (const Status status = place(options.segments, why); status != Status::ok) return status;
+    if (const Status status = choose_tracking(why); status != Status::ok) return status;
+    if (const Status status = map(options, why); status != Status::ok) return status;
+    write_header();
+    // A stream is listed already.
+    if (stream_.is_open())
+        stream_.note_mapped(block_.size, 0);
+    else
+        list(options);
+    return Status::ok;
 }
 
 Expected<Segment> LiveImage::segment(std::string_view name) const noexcept {
@@ -76,9 +97,12 @@ const Segment* LiveImage::segment_at(std::uint64_t offset) const noexcept {
     return nullptr;
 }
 
-Status LiveImage::place(std::span<const SegmentOptions> options) noexcept {
-    if (options.empty()) return Status::zero_size;
-    if (options.size() > kMaxSegments) return Status::capacity_exhausted;
+Status LiveImage::place(std::span<const SegmentOptions> options, RingRefusal& why) noexcept {
+    using detail::refuse;
+    if (options.empty()) return refuse(why, Status::zero_size, RingFault::no_segments);
+    if (options.size() > kMaxSegments)
+        return refuse(why, Status::capacity_exhausted, RingFault::too_many_segments, {}, options.size(),
+                      kMaxSegments);
     // The header has the first granule for itself.
     std::uint64_t end = kSegmentAlignment;
     // Where portable ones are does not depend on the others.
@@ -86,40 +110,60 @@ Status LiveImage::place(std::span<const SegmentOptions> options) noexcept {
         for (const bool placed : {true, false}) {
             for (const SegmentOptions& each : options) {
                 if ((each.offset != 0) != placed || each.kind != kind) continue;
-                if (const Status status = place_one(each, end); status != Status::ok) return status;
+                if (const Status status = place_one(each, end, why); status != Status::ok) return status;
             }
         }
     }
-    if (count_ != options.size()) return Status::bad_argument;
+    for (const SegmentOptions& each : options)
+        if (!segment(each.name)) return refuse(why, Status::bad_argument, RingFault::segment_kind, each.name);
     std::ranges::sort(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(count_), {},
                       &Segment::offset);
+    return check_overlaps(why);
+}
+
+Status LiveImage::check_overlaps(RingRefusal& why) const noexcept {
     for (std::size_t index = 1; index < count_; ++index) {
         const Segment& before = segments_[index - 1];
-        if (before.offset + before.bytes > segments_[index].offset) return Status::address_in_use;
+        const Segment& own = segments_[index];
+        if (before.offset + before.bytes <= own.offset) continue;
+        why.other_text = before.name_text;
+        return detail::refuse(why, Status::address_in_use, RingFault::segments_overlap, own.name(),
+                              own.offset, before.offset + before.bytes);
     }
     return Status::ok;
 }
 
-Status LiveImage::place_one(const SegmentOptions& options, std::uint64_t& end) noexcept {
-    if (options.bytes == 0) return Status::zero_size;
-    if (options.bytes > kMaxBytes || options.offset > kMaxBytes) return Status::size_overflow;
-    if (options.name.empty() || options.name.size() >= kSegmentNameBytes) return Status::bad_argument;
-    if (segment(options.name)) return Status::bad_argument;
-    if (options.offset % kSegmentAlignment != 0) return Status::bad_alignment;
-    if (options.fine && options.tracking != Tracking::declared) return Status::bad_argument;
+Status LiveImage::place_one(const SegmentOptions& options, std::uint64_t& end, RingRefusal& why) noexcept {
+    const auto refuse = [&](Status status, RingFault fault, std::uint64_t value = 0,
+                            std::uint64_t bound = 0) {
+        return detail::refuse(why, status, fault, options.name, value, bound);
+    };
+    if (options.name.empty() || options.name.size() >= kSegmentNameBytes)
+        return refuse(Status::bad_argument, RingFault::segment_name, options.name.size(),
+                      kSegmentNameBytes - 1);
+    if (segment(options.name)) return refuse(Status::bad_argument, RingFault::segment_name_twice);
+    if (options.bytes == 0) return refuse(Status::zero_size, RingFault::segment_empty);
+    const std::uint64_t begin = options.offset != 0 ? options.offset : end;
+    if (options.bytes > kMaxBytes || begin > kMaxBytes - options.bytes)
+        return refuse(Status::size_overflow, RingFault::image_too_large,
+                      begin > UINT64_MAX - options.bytes ? UINT64_MAX : begin + options.bytes, kMaxBytes);
+    if (options.offset % kSegmentAlignment != 0)
+        return refuse(Status::bad_alignment, RingFault::segment_place, options.offset, kSegmentAlignment);
+    if (options.fine && options.tracking != Tracking::declared)
+        return refuse(Status::bad_argument, RingFault::fine_not_declared);
     Segment& made = segments_[count_];
     std::ranges::copy(options.name, made.name_text.begin());
     made.kind = options.kind;
     made.tracking = options.tracking;
     made.fine = options.fine;
-    made.offset = options.offset != 0 ? options.offset : end;
+    made.offset = begin;
     made.bytes = units_of(options.bytes, std::uint64_t{kSegmentAlignment}) * kSegmentAlignment;
     end = std::max(end, made.offset + made.bytes);
     ++count_;
-    return end > kMaxBytes ? Status::size_overflow : Status::ok;
+    return Status::ok;
 }
 
-Status LiveImage::choose_tracking() noexcept {
+Status LiveImage::choose_tracking(RingRefusal& why) noexcept {
     const os::Capabilities capabilities = os::query_capabilities();
     const os::TrackerChoice choice = os::choose_tracker(capabilities);
     for (Segment& segment : std::span(segments_).first(count_)) {
@@ -128,7 +172,9 @@ Status LiveImage::choose_tracking() noexcept {
             segment.tracking = tracking_of(choice.kind);
             segment.reason = choice.reason;
         }
-        if (!is_offered(segment.tracking, capabilities)) return Status::not_supported;
+        if (!is_offered(segment.tracking, capabilities))
+            return detail::refuse(why, Status::not_supported, RingFault::tracking_not_offered,
+                                  segment.name());
     }
     return Status::ok;
 }
@@ -139,18 +185,32 @@ void LiveImage::list(const LiveImageOptions& options) noexcept {
                                   .base = block_.data,
                                   .reserved_bytes = block_.size,
                                   .committed_bytes = block_.size});
-    listing_.update(block_.size, block_.size);
 }
 
-Status LiveImage::map(const LiveImageOptions& options) noexcept {
+void LiveImage::note_use(std::size_t bytes) noexcept {
+    if (stream_.is_open())
+        stream_.note_use(bytes);
+    else
+        listing_.update_silently(block_.size, bytes);
+}
+
+Status LiveImage::map(const LiveImageOptions& options, RingRefusal& why) noexcept {
+    if (options.table != nullptr && options.address != nullptr)
+        return detail::refuse(why, Status::bad_argument, RingFault::table_and_address);
     const auto bytes = total_bytes();
-    if (!bytes) return bytes.status();
+    const auto refuse = [&](Status status) {
+        const Segment& last = segments_[count_ - 1];
+        return detail::refuse(why, status, RingFault::image_memory, {}, last.offset + last.bytes);
+    };
+    if (!bytes) return refuse(bytes.status());
     const auto place = take_addresses(options, *bytes);
-    if (!place) return place.status();
-    const Status status = map_twice(*place);
-    if (status == Status::ok) return status;
-    if (status == Status::not_supported) return map_plainly(*place);
-    return stream_.is_open() ? stream_.refuse(status, *bytes) : status;
+    if (!place) return refuse(place.status());
+    Status status = map_twice(*place);
+    if (status == Status::not_supported)
+        status = map_plainly(*place);
+    else if (status != Status::ok && stream_.is_open())
+        status = stream_.refuse(status, *bytes);
+    return status == Status::ok ? status : refuse(status);
 }
 
 Status LiveImage::map_twice(MemoryBlock place) noexcept {
@@ -178,7 +238,6 @@ Expected<std::size_t> LiveImage::total_bytes() const noexcept {
 
 Expected<MemoryBlock> LiveImage::take_addresses(const LiveImageOptions& options, std::size_t bytes) noexcept {
     if (options.table != nullptr) {
-        if (options.address != nullptr) return Status::bad_argument;
         auto stream = options.table->open_stream({.name = options.name,
                                                   .tag = tag_or(options.tag, kStateTagName),
                                                   .reserve_bytes = bytes,

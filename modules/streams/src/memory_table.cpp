@@ -184,8 +184,8 @@ Expected<Stream> MemoryTable::open_stream(const StreamOptions& options) noexcept
     if (!shape) return shape.status();
     StreamSlot* slot = nullptr;
     {
-        const detail::WordLockScope scope(state_->changing);
-        slot = open_slot(*state_, *shape, options);
+        const detail::WordLockScope scope(state().changing);
+        slot = open_slot(state(), *shape, options);
     }
     if (slot == nullptr) return Status::capacity_exhausted;
     // Outside of the lock: who hears of it may ask the table.
@@ -194,7 +194,7 @@ Expected<Stream> MemoryTable::open_stream(const StreamOptions& options) noexcept
                                .kind = BlockKind::borrowed,
                                .base = slot->range.data,
                                .reserved_bytes = slot->range.size});
-    const detail::WordLockScope scope(state_->changing);
+    const detail::WordLockScope scope(state().changing);
     slot->listing = std::move(listing);
     return Stream(*slot);
 }
@@ -203,9 +203,9 @@ std::size_t MemoryTable::snapshot_streams(std::span<BlockInfo> streams) const no
     std::array<BlockHandle, kMaxStreams> handles;
     std::size_t open = 0;
     {
-        const detail::WordLockScope scope(state_->changing);
-        for (std::size_t place = 0; place < state_->taken; ++place)
-            handles[open++] = slot_at(*state_, place).listing.handle();
+        const detail::WordLockScope scope(state().changing);
+        for (std::size_t place = 0; place < state().taken; ++place)
+            handles[open++] = slot_at(state(), place).listing.handle();
     }
     std::size_t count = 0;
     for (std::size_t index = 0; index < open; ++index) {
@@ -218,22 +218,22 @@ std::size_t MemoryTable::snapshot_streams(std::span<BlockInfo> streams) const no
 }
 
 MemoryTable::Stats MemoryTable::stats() const noexcept {
-    const detail::WordLockScope scope(state_->changing);
-    Stats stats{.reserved_bytes = state_->range.size,
-                .committed_bytes = state_->committed_bytes + state_->own_bytes,
-                .refusals = state_->refusals};
+    const detail::WordLockScope scope(state().changing);
+    Stats stats{.reserved_bytes = state().range.size,
+                .committed_bytes = state().committed_bytes + state().own_bytes,
+                .refusals = state().refusals};
     std::size_t free_from = 0;
-    for (std::size_t place = 0; place <= state_->taken; ++place) {
-        const bool is_last = place == state_->taken;
+    for (std::size_t place = 0; place <= state().taken; ++place) {
+        const bool is_last = place == state().taken;
         const std::size_t guard = is_last ? 0 : os::page_size();
         const std::size_t free_to =
-            is_last ? state_->range.size
-                    : static_cast<std::size_t>(slot_at(*state_, place).range.data - state_->range.data);
+            is_last ? state().range.size
+                    : static_cast<std::size_t>(slot_at(state(), place).range.data - state().range.data);
         if (free_to > free_from && free_to - free_from > guard)
             stats.largest_free_bytes = std::max(stats.largest_free_bytes, free_to - free_from - guard);
         if (is_last) break;
-        const StreamSlot& slot = slot_at(*state_, place);
-        free_from = detail::end_with_guard(*state_, slot);
+        const StreamSlot& slot = slot_at(state(), place);
+        free_from = detail::end_with_guard(state(), slot);
         stats.stream_bytes += slot.range.size;
         stats.streams += slot.use == SlotUse::open ? 1U : 0U;
     }
@@ -241,26 +241,26 @@ MemoryTable::Stats MemoryTable::stats() const noexcept {
 }
 
 StreamRefusal MemoryTable::last_refusal() const noexcept {
-    const detail::WordLockScope scope(state_->changing);
-    return state_->last_refusal;
+    const detail::WordLockScope scope(state().changing);
+    return state().last_refusal;
 }
 
 Status MemoryTable::check() const noexcept {
-    const detail::WordLockScope scope(state_->changing);
+    const detail::WordLockScope scope(state().changing);
     std::size_t free_from = 0;
     std::size_t committed = 0;
-    for (std::size_t place = 0; place < state_->taken; ++place) {
-        const StreamSlot& slot = slot_at(*state_, place);
-        const auto offset = static_cast<std::size_t>(slot.range.data - state_->range.data);
-        const bool is_placed = slot.use != SlotUse::vacant && slot.table == state_ &&
-                               state_->range.contains(slot.range) && offset >= free_from;
+    for (std::size_t place = 0; place < state().taken; ++place) {
+        const StreamSlot& slot = slot_at(state(), place);
+        const auto offset = static_cast<std::size_t>(slot.range.data - state().range.data);
+        const bool is_placed = slot.use != SlotUse::vacant && slot.table == &state() &&
+                               state().range.contains(slot.range) && offset >= free_from;
         const bool is_sound = slot.cursor_bytes <= slot.high_water_bytes || slot.use == SlotUse::waiting;
         if (!is_placed || !is_sound || slot.committed_bytes > slot.range.size) return Status::corrupt_data;
         if (slot.cursor_bytes > slot.committed_bytes) return Status::corrupt_data;
-        free_from = detail::end_with_guard(*state_, slot);
+        free_from = detail::end_with_guard(state(), slot);
         committed += slot.published_committed_bytes;
     }
-    return committed == state_->committed_bytes ? Status::ok : Status::corrupt_data;
+    return committed == state().committed_bytes ? Status::ok : Status::corrupt_data;
 }
 
 }  // namespace ouro

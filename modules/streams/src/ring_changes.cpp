@@ -44,6 +44,7 @@ void compare_words(const std::byte* one, const std::byte* other, std::uint64_t o
 
 void RingCore::changed(const TickView& from, const TickView& to, ChangedFunction visit,
                        void* function) noexcept {
+    OURO_ASSERT(from.core_ != nullptr && from.core_ == to.core_, "two views of one ring are compared");
     RangeJoiner joiner(visit, function);
     const std::uint32_t pages = from.core_->image().page_count();
     for (std::uint32_t page = 0; page < pages; ++page) {

@@ -19,12 +19,10 @@ Expected<Tick> RingCore::commit() noexcept {
     const auto count = static_cast<std::uint32_t>(pages.size());
     if (packs_) make_room_to_pack(count);
     make_room(count);
-    if (fine_) {
+    if (fine_)
         commit_fine(pages);
-    } else {
-        const auto slots = slots_.take(count);
-        publish(pages, slots, capture(pages, slots));
-    }
+    else
+        commit_whole(pages);
     if (packs_) begin_packing();
     ++stats_.commits;
     stats_.pages_captured += count;
@@ -96,13 +94,13 @@ void RingCore::release_pins() noexcept {
 }
 
 // The sums of the parts can be added in any order.
-TickHashes RingCore::capture(std::span<const std::uint32_t> pages,
-                             std::span<const std::uint32_t> slots) noexcept {
+template <class Note>
+TickHashes RingCore::capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
+                             Note&& note) noexcept {
     std::atomic<std::uint64_t> portable = 0;
     std::atomic<std::uint64_t> process_bound = 0;
     share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
-        const TickHashes part =
-            capture_some(pages.subspan(begin, end - begin), slots.subspan(begin, end - begin));
+        const TickHashes part = capture_some(pages, slots, {begin, end}, note);
         portable.fetch_add(part.portable, std::memory_order_relaxed);
         process_bound.fetch_add(part.process_bound, std::memory_order_relaxed);
     });
@@ -110,20 +108,50 @@ TickHashes RingCore::capture(std::span<const std::uint32_t> pages,
             .process_bound = process_bound.load(std::memory_order_relaxed)};
 }
 
-TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages,
+TickHashes RingCore::capture_only(std::span<const std::uint32_t> pages,
                                   std::span<const std::uint32_t> slots) noexcept {
+    return capture(pages, slots, [](std::size_t) {});
+}
+
+template <class Note>
+TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
+                                  IndexRange part, Note&& note) noexcept {
     TickHashes change;
-    for (std::size_t index = 0; index < pages.size(); ++index) {
-        if (index + 2 * kAhead < pages.size()) index_.prefetch_page(pages[index + 2 * kAhead]);
-        if (index + kAhead < pages.size()) index_.prefetch_block(pages[index + kAhead]);
+    for (std::size_t index = part.begin; index < part.end; ++index) {
+        if (index + 2 * kAhead < part.end) index_.prefetch_page(pages[index + 2 * kAhead]);
+        if (index + kAhead < part.end) index_.prefetch_append(pages[index + kAhead]);
         const std::uint32_t page = pages[index];
         const std::uint32_t slot = slots[index];
         const std::byte* bytes = live(page);
         store_page(slots_.page(slot), bytes);
         if (hashes_) rehash(page, bytes, slots_.hash(index_.newest_slot(page)), slot, change);
+        note(index);
     }
     finish_stores();
     return change;
+}
+
+// Whoever copies a page also notes it, while what is known of it is in the caches. Nobody looks for the tick
+// before it is published. What needs a block more has to wait: those are one thread's to give.
+void RingCore::commit_whole(std::span<const std::uint32_t> pages) noexcept {
+    const auto slots = slots_.take(static_cast<std::uint32_t>(pages.size()));
+    const TickHashes before = last_hashes();
+    const TickChanges changes = log_.add(static_cast<std::uint32_t>(pages.size()));
+    const std::uint32_t tick = log_.newest();
+    std::atomic<std::uint32_t> later_count = 0;
+    std::atomic<std::uint32_t> fresh_pages = 0;
+    const TickHashes change = capture(pages, slots, [&](std::size_t at) {
+        const std::uint32_t page = pages[at];
+        const std::uint32_t previous = index_.newest_slot(page);
+        note_change(changes, at, page, slots[at], previous);
+        if (index_.append_in_place(page, {.tick = tick, .slot = slots[at]})) return;
+        if (previous == 0) fresh_pages.fetch_add(1, std::memory_order_relaxed);
+        later_[later_count.fetch_add(1, std::memory_order_relaxed)] = static_cast<std::uint32_t>(at);
+    });
+    const std::uint32_t needed = needed_tick();
+    for (const std::uint32_t at : later_.first(later_count.load(std::memory_order_relaxed)))
+        add_version(pages[at], {.tick = tick, .slot = slots[at]}, needed);
+    finish_tick(before, change, fresh_pages.load(std::memory_order_relaxed));
 }
 
 void RingCore::rehash(std::uint32_t page, const std::byte* bytes, std::uint64_t old_hash, std::uint32_t slot,
@@ -163,26 +191,26 @@ void RingCore::add_version(std::uint32_t page, Version version, std::uint32_t ne
 
 void RingCore::publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                        TickHashes hashes) noexcept {
-    const bool is_first = log_.count() == 0;
-    const TickHashes before = is_first ? TickHashes{} : log_.hashes(log_.newest());
+    const TickHashes before = last_hashes();
     const TickChanges changes = log_.add(static_cast<std::uint32_t>(pages.size()));
     const std::uint32_t tick = log_.newest();
-    const std::uint32_t needed_tick = leases_.is_any_held() ? leases_.oldest_or(oldest()) : oldest();
+    const std::uint32_t needed = needed_tick();
     std::uint32_t fresh_pages = 0;
     for (std::size_t index = 0; index < pages.size(); ++index) {
         const std::uint32_t page = pages[index];
         const std::uint32_t previous = index_.newest_slot(page);
-        changes.pages[index] = page;
-        if (!packs_) {
-            changes.slots[index] = slots[index];
-            changes.previous[index] = previous;
-        }
+        note_change(changes, index, page, slots[index], previous);
         fresh_pages += previous == 0 ? 1 : 0;
-        add_version(page, {.tick = tick, .slot = slots[index]}, needed_tick);
+        add_version(page, {.tick = tick, .slot = slots[index]}, needed);
     }
+    finish_tick(before, hashes, fresh_pages);
+}
+
+void RingCore::finish_tick(TickHashes before, TickHashes change, std::uint32_t fresh_pages) noexcept {
     touched_pages_.fetch_add(fresh_pages, std::memory_order_relaxed);
-    log_.hashes(tick) = {.portable = before.portable + hashes.portable,
-                         .process_bound = before.process_bound + hashes.process_bound};
+    const std::uint32_t tick = log_.newest();
+    log_.hashes(tick) = {.portable = before.portable + change.portable,
+                         .process_bound = before.process_bound + change.process_bound};
     timeline_.advance(tick);
 }
 

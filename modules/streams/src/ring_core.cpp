@@ -1,6 +1,7 @@
 #include "ring_core.hpp"
 
 #include "page_copy.hpp"
+#include "refuse.hpp"
 
 #include <ouro/base/align.hpp>
 #include <ouro/os/thread.hpp>
@@ -19,7 +20,7 @@ constexpr std::uint64_t kVersionsPerSlot = 8;
 // One in so many is a whole page where lines are kept: see kChainLength.
 constexpr std::uint64_t kFineVersionsPerSlot = 16;
 // Slots that are in use for a few records: at the ends of the packed history, and of kept futures.
-constexpr std::uint64_t kPartlyUsed = 2 * (LeaseTable::kMaxFutures + 2);
+constexpr std::uint64_t kPartlyUsed = 2 * (LeaseTable::kMaxKept + 2);
 // Readers of one tick may unpack one page at the same time, of which one is kept.
 constexpr std::uint32_t kUnpackedAtOnce = 64;
 
@@ -31,6 +32,7 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     group_marks_ = carver.take<DirtyMap::Byte>(align_up(groups, 8));
     kinds_ = carver.take<std::uint8_t>(sizes.pages);
     scratch_ = carver.take<std::uint32_t>(sizes.pages);
+    later_ = carver.take<std::uint32_t>(sizes.pages);
     pins_ = carver.take<Pin>(sizes.pinned);
     if (sizes.fine) {
         constexpr std::uint64_t kPageLines = kStatePageBytes / kStateLineBytes;
@@ -60,16 +62,21 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     slots_.carve(carver, sizes.slots);
 }
 
-Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint32_t pages) noexcept {
+// What does not depend on the bound.
+Expected<RingSizes> RingCore::begin_sizes(const StateRingOptions& options, std::uint32_t pages,
+                                          RingRefusal& why) noexcept {
     const bool thins = options.thinned_ticks != 0;
     const bool can_thin =
         options.packing && options.thin_every > 1 && options.thin_every <= HistoryPacker::kMaxGroup;
-    if (options.history_ticks == 0 || (thins && !can_thin)) return Status::bad_argument;
+    if (thins && !can_thin)
+        return refuse(why, Status::bad_argument, RingFault::thinning, {}, options.thin_every,
+                      HistoryPacker::kMaxGroup);
     const bool fine = std::ranges::any_of(options.segments, &SegmentOptions::fine);
     const bool packs = options.packing || fine;
     const std::uint64_t asked_ticks =
         std::uint64_t{options.history_ticks} + options.thinned_ticks + (packs ? options.dense_ticks : 0);
-    if (asked_ticks > UINT32_MAX / 4) return Status::bad_argument;
+    if (options.history_ticks == 0 || asked_ticks > UINT32_MAX / 4)
+        return refuse(why, Status::bad_argument, RingFault::history_ticks, {}, asked_ticks, UINT32_MAX / 4);
     RingSizes sizes{.pages = pages,
                     .ticks = options.history_ticks + 1,
                     .fine = fine,
@@ -81,6 +88,27 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
         sizes.thinned_groups = options.thinned_ticks / options.thin_every + 2;
         sizes.thinned_ticks = (sizes.thinned_groups + 1) * options.thin_every + sizes.ticks;
     }
+    return sizes;
+}
+
+std::uint64_t RingCore::least_slots(const StateRingOptions& options, const RingSizes& sizes) noexcept {
+    return 2 * std::uint64_t{sizes.pages} + (options.reader_bytes >> kStatePageShift) +
+           (sizes.packs ? kPartlyUsed : 0);
+}
+
+Expected<std::uint64_t> RingCore::least_bytes(const StateRingOptions& options, std::uint32_t pages,
+                                              RingRefusal& why) noexcept {
+    auto sizes = begin_sizes(options, pages, why);
+    if (!sizes) return sizes.status();
+    divide(options, least_slots(options, *sizes), *sizes);
+    return sizes->bytes;
+}
+
+Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint32_t pages,
+                                      RingRefusal& why) noexcept {
+    const auto begun = begin_sizes(options, pages, why);
+    if (!begun) return begun;
+    RingSizes sizes = *begun;
     // As many slots as the bound holds; each costs nearly the same.
     const std::uint64_t most = sizes.packs ? PackedStore::kMaxSlots : UINT32_MAX / 2;
     std::uint64_t low = 0;
@@ -93,10 +121,11 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
         else
             high = middle - 1;
     }
-    divide(options, low, sizes);
-    const std::uint64_t needed = 2 * std::uint64_t{pages} + (options.reader_bytes >> kStatePageShift) +
-                                 (sizes.packs ? kPartlyUsed : 0);
-    if (low < needed) return Status::budget_exceeded;
+    const std::uint64_t least = least_slots(options, sizes);
+    divide(options, std::max(low, least), sizes);
+    if (low < least)
+        return refuse(why, Status::budget_exceeded, RingFault::history_bytes, {}, options.history_bytes,
+                      sizes.bytes);
     return sizes;
 }
 
@@ -117,7 +146,8 @@ void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, Ring
     sizes.bytes = carver.used_bytes() + align_up(sizeof(RingCore), Carver::kAlignment);
 }
 
-Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory) noexcept {
+Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory,
+                       RingRefusal& why) noexcept {
     Carver carver(memory);
     carve(carver, sizes);
     marks_ =
@@ -148,13 +178,13 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
             std::ranges::fill(line_runs_.subspan(segment.first_page(), segment.page_count()),
                               std::uint8_t{0});
     }
-    if (const Status status = finder_.start(image_); status != Status::ok) return status;
+    if (const Status status = finder_.start(image_, why); status != Status::ok) return status;
     stats_.slots = sizes.slots;
     stats_.history_bytes = sizes.bytes;
     // Tick 0 is the fresh image: its header, and zeros.
     const std::uint32_t header = 0;
     const auto slots = slots_.take(1);
-    publish({&header, 1}, slots, capture({&header, 1}, slots));
+    publish({&header, 1}, slots, capture_only({&header, 1}, slots));
     return Status::ok;
 }
 

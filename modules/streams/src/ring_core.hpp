@@ -52,9 +52,12 @@ struct RingSizes {
 // What a StateRing is, at an address that stays, for its readers hold on to it.
 class RingCore {
 public:
-    // budget_exceeded when the bound is too small.
-    [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options,
-                                                     std::uint32_t pages) noexcept;
+    // bad_argument, or budget_exceeded when the bound is too small.
+    [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options, std::uint32_t pages,
+                                                     RingRefusal& why) noexcept;
+    // The smallest bound that is not.
+    [[nodiscard]] static Expected<std::uint64_t> least_bytes(const StateRingOptions& options,
+                                                             std::uint32_t pages, RingRefusal& why) noexcept;
     // The highest number that a tick can have: what is added to it for a while stays below 2^32.
     static constexpr std::uint32_t kLastTick = UINT32_MAX - 4 * HistoryPacker::kMaxGroup;
 
@@ -64,7 +67,8 @@ public:
     ~RingCore();
 
     // Takes over zeros of RingSizes::bytes, behind the core itself, and makes tick 0.
-    Status start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory) noexcept;
+    Status start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory,
+                 RingRefusal& why) noexcept;
 
     [[nodiscard]] const LiveImage& image() const noexcept { return image_; }
     [[nodiscard]] DirtyMap marks() const noexcept { return marks_; }
@@ -92,6 +96,16 @@ public:
     void save_outside() noexcept { outside_.save(image_, marks_); }
     void follow_back(std::uint32_t tick) noexcept;
     [[nodiscard]] StateRingStats stats() const noexcept;
+    // For the list of blocks: pages of the image that ever held something, and all of the history but its
+    // free slots.
+    [[nodiscard]] std::size_t image_use() const noexcept {
+        return std::size_t{touched_pages_.load(std::memory_order_relaxed)} << kStatePageShift;
+    }
+    [[nodiscard]] std::size_t history_use() const noexcept {
+        return static_cast<std::size_t>(stats_.history_bytes) -
+               (std::size_t{slots_.free_count()} << kStatePageShift);
+    }
+    void note_image_use() noexcept { image_.note_use(image_use()); }
     [[nodiscard]] Status check() noexcept;
 
     // Null: commits are not verified.
@@ -125,6 +139,10 @@ private:
         std::uint32_t until;
     };
 
+    [[nodiscard]] static Expected<RingSizes> begin_sizes(const StateRingOptions& options, std::uint32_t pages,
+                                                         RingRefusal& why) noexcept;
+    [[nodiscard]] static std::uint64_t least_slots(const StateRingOptions& options,
+                                                   const RingSizes& sizes) noexcept;
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;
     void carve(Carver& carver, const RingSizes& sizes) noexcept;
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
@@ -141,9 +159,17 @@ private:
     void give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept;
     void pin(const Pin& version) noexcept;
     void release_pins() noexcept;
-    TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots) noexcept;
-    TickHashes capture_some(std::span<const std::uint32_t> pages,
+    // Copies pages into slots, and calls with the number of each in the list, by whoever copies it.
+    template <class Note>
+    TickHashes capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
+                       Note&& note) noexcept;
+    template <class Note>
+    TickHashes capture_some(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
+                            IndexRange part, Note&& note) noexcept;
+    TickHashes capture_only(std::span<const std::uint32_t> pages,
                             std::span<const std::uint32_t> slots) noexcept;
+    // Publishes too.
+    void commit_whole(std::span<const std::uint32_t> pages) noexcept;
     // The lines that were written, or the page where that is simpler; publishes too.
     void commit_fine(std::span<const std::uint32_t> pages) noexcept;
     std::uint32_t sort_out_fine(std::span<const std::uint32_t> pages) noexcept;
@@ -157,6 +183,20 @@ private:
                 TickHashes& change) noexcept;
     void publish(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                  TickHashes hashes) noexcept;
+    [[nodiscard]] TickHashes last_hashes() const noexcept {
+        return log_.count() == 0 ? TickHashes{} : log_.hashes(log_.newest());
+    }
+    [[nodiscard]] std::uint32_t needed_tick() const noexcept {
+        return leases_.is_any_held() ? leases_.oldest_or(oldest()) : oldest();
+    }
+    void finish_tick(TickHashes before, TickHashes change, std::uint32_t fresh_pages) noexcept;
+    void note_change(const TickChanges& changes, std::size_t at, std::uint32_t page, std::uint32_t slot,
+                     std::uint32_t previous) const noexcept {
+        changes.pages[at] = page;
+        if (packs_) return;
+        changes.slots[at] = slot;
+        changes.previous[at] = previous;
+    }
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
     // Whether a version of the present timeline, of tick `from` and replaced at `until`, is read by anybody.
     [[nodiscard]] bool is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until) const noexcept;
@@ -211,9 +251,10 @@ private:
     Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
-    void restore_some(std::span<const std::uint32_t> pages) noexcept;
+    void restore_some(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> next) noexcept;
     void forget_verified(std::span<const std::uint32_t> pages) noexcept;
     void forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
+    void forget_some(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;
     void move_to_future(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
     void move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept;
@@ -230,6 +271,10 @@ private:
     void drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept;
     void rewind_log(std::uint32_t tick) noexcept;
     void drop_futures() noexcept;
+    [[nodiscard]] std::uint8_t begin_future(std::uint32_t fork_tick, std::uint32_t last_tick,
+                                            bool keeps) noexcept;
+    void join_futures() noexcept;
+    [[nodiscard]] std::uint8_t only_child_of(std::uint8_t future) const noexcept;
     [[nodiscard]] std::uint64_t changes_since(std::uint32_t tick) const noexcept;
     // Calls with the pages of each kept tick behind this one.
     template <class Visit>
@@ -279,6 +324,8 @@ private:
     HashMasks masks_;
     // Room for the number of every page.
     std::span<std::uint32_t> scratch_;
+    // For a commit: the changes that need another block of the index.
+    std::span<std::uint32_t> later_;
     std::span<std::uint8_t> kinds_;
     std::span<DirtyMap::Byte> page_marks_;
     std::span<DirtyMap::Byte> group_marks_;

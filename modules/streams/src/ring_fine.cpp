@@ -46,7 +46,7 @@ std::uint32_t RingCore::sort_out_fine(std::span<const std::uint32_t> pages) noex
 void RingCore::commit_fine(std::span<const std::uint32_t> pages) noexcept {
     const std::uint32_t whole = sort_out_fine(pages);
     const auto slots = slots_.take(whole);
-    TickHashes hashes = capture(whole_pages_.first(whole), slots);
+    TickHashes hashes = capture_only(whole_pages_.first(whole), slots);
     for (std::size_t at = 0, taken = 0; taken < whole; ++at)
         if (lines_[at] == 0) line_slots_[at] = slots[taken++];
     close_gate();

@@ -1,11 +1,18 @@
 #include "page_copy.hpp"
 #include "ring_core.hpp"
+#include "ring_pause.hpp"
+
+#include <algorithm>
 
 namespace ouro::detail {
 namespace {
 
 // So many pages before it is their turn, what is known of them is fetched.
 constexpr std::size_t kAhead = 6;
+// So many pages are taken out of the index before they are restored.
+constexpr std::size_t kPiecePages = 64;
+// With so many futures it is looked for those that can become one.
+constexpr std::uint32_t kJoinedFrom = 4;
 
 }  // namespace
 
@@ -22,6 +29,9 @@ Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
     if (const Status status = status_of(tick); status != Status::ok) return status;
     if (tick == newest()) return Status::out_of_range;
     const auto target = static_cast<std::uint32_t>(tick);
+    // Before anything is seen of it.
+    if (futures_.count() != 0) drop_futures();
+    if (futures_.kept_count() >= LeaseTable::kMaxKept) return Status::capacity_exhausted;
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
     if (pages > UINT32_MAX || !leases_.reserve(static_cast<std::uint32_t>(pages)))
         return Status::budget_exceeded;
@@ -47,33 +57,25 @@ Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
     if (const Status status = collect(); status != Status::ok) return status;
     const std::uint32_t last = newest();
     if (futures_.count() != 0) drop_futures();
-    const auto is_read = [&] { return leases_.is_any_held() && leases_.newest_or(tick) > tick; };
-    // Before anybody sees that the ticks behind are gone.
-    const bool is_full = futures_.count() == FutureStore::kMaxFutures;
-    if (is_full && (keeps || is_read())) return Status::capacity_exhausted;
+    if (futures_.count() >= kJoinedFrom) join_futures();
     timeline_.go_back(tick);
+    pause_ring(RingPause::ticks_gone);
     std::uint8_t future = 0;
-    if (keeps || is_read()) {
-        future = futures_.begin(tick, last, touched_pages_.load(std::memory_order_relaxed), keeps);
-        if (future == 0) {
-            // Somebody began to read just now.
-            timeline_.advance(last);
-            return Status::capacity_exhausted;
-        }
+    if (keeps || (leases_.is_any_held() && leases_.newest_or(tick) > tick)) {
+        future = begin_future(tick, last, keeps);
         if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);
         leases_.take_for(future, tick, reserved_pages);
     }
+    pause_ring(RingPause::future_begun);
     const std::span<const std::uint32_t> pages = scratch_.first(list_changed_since(tick));
-    if (packs_) {
+    if (packs_)
         go_back_packed(future, tick, pages);
-    } else {
-        if (future != 0)
-            move_to_future(future, tick, pages);
-        else
-            forget_since(tick, pages);
-        log_.drop_behind(tick);
-    }
-    restore(pages);
+    else if (future != 0)
+        move_to_future(future, tick, pages);
+    else
+        forget_since(tick, pages);
+    pause_ring(RingPause::index_changed);
+    if (packs_ || future != 0) restore(pages);
     forget_verified(pages);
     ++stats_.rollbacks;
     stats_.pages_restored += pages.size();
@@ -103,7 +105,23 @@ std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
     return count;
 }
 
+// Restores too. Piece by piece, so that the index is fetched while pages are copied, and readers never wait
+// for more than a piece of it.
 void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
+    const bool is_shared = jobs_ != nullptr && pages.size() >= kSharedPages;
+    const std::size_t piece = is_shared ? pages.size() : kPiecePages;
+    for (std::size_t begin = 0; begin < pages.size(); begin += piece) {
+        const auto own = pages.subspan(begin, std::min(piece, pages.size() - begin));
+        forget_some(tick, own);
+        if (!is_shared) restore_some(own, pages.subspan(begin + own.size()));
+    }
+    if (is_shared) restore(pages);
+    for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
+        slots_.give_all(log_.changes(each).slots);
+    log_.drop_behind(tick);
+}
+
+void RingCore::forget_some(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
     index_.begin_change();
     for (std::size_t at = 0; at < pages.size(); ++at) {
         if (at + 3 * kAhead < pages.size()) index_.prefetch_page(pages[at + 3 * kAhead]);
@@ -112,8 +130,6 @@ void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> p
         if (index_.newest_tick(pages[at]) > tick) cut_off(pages[at], tick);
     }
     index_.end_change();
-    for (std::uint32_t each = tick + 1; each <= log_.newest(); ++each)
-        slots_.give_all(log_.changes(each).slots);
 }
 
 void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
@@ -123,6 +139,7 @@ void RingCore::move_to_future(std::uint8_t future, std::uint32_t tick,
         if (index_.newest_tick(page) > tick) move_page(future, tick, page);
     leases_.move_behind(tick, future);
     index_.end_change();
+    if (!packs_) log_.drop_behind(tick);
 }
 
 // A future that nobody asked for keeps only what its readers need.
@@ -144,42 +161,18 @@ void RingCore::cut_off(std::uint32_t page, std::uint32_t tick) noexcept {
     if (index_.newest_slot(page) == 0) touched_pages_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Status RingCore::drop(KeptFuture handle) noexcept {
-    const auto future = futures_.future_of(handle);
-    if (!future) return future.status();
-    // First nobody can find it any more; those who did stay until they are done.
-    futures_.make_stale(*future);
-    futures_.set_kept(*future, false);
-    drop_futures();
-    return Status::ok;
-}
-
-// Ends the futures that nobody keeps or reads, and then those that only these began from.
-void RingCore::drop_futures() noexcept {
-    bool has_dropped = true;
-    while (has_dropped) {
-        has_dropped = false;
-        for (std::uint32_t number = 1; number <= FutureStore::kMaxFutures; ++number) {
-            const auto future = static_cast<std::uint8_t>(number);
-            if (!futures_.exists(future) || futures_.is_kept(future) || leases_.reads_future(future))
-                continue;
-            index_.begin_change();
-            futures_.drop(future, [this](std::uint32_t word) { free_word(word); });
-            index_.end_change();
-            leases_.end(LeaseTable::cell_of(future));
-            has_dropped = true;
-        }
-    }
-}
-
 void RingCore::restore(std::span<const std::uint32_t> pages) noexcept {
-    share_out(pages.size(),
-              [&](std::size_t begin, std::size_t end) { restore_some(pages.subspan(begin, end - begin)); });
+    share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
+        restore_some(pages.subspan(begin, end - begin), {});
+    });
 }
 
-// Through the second mapping: no tracker notices.
-void RingCore::restore_some(std::span<const std::uint32_t> pages) noexcept {
+// Through the second mapping: no tracker notices. Fetches what the index knows of those that come next.
+void RingCore::restore_some(std::span<const std::uint32_t> pages,
+                            std::span<const std::uint32_t> next) noexcept {
     for (std::size_t at = 0; at < pages.size(); ++at) {
+        if (at < next.size()) index_.prefetch_block(next[at]);
+        if (at + pages.size() < next.size()) index_.prefetch_page(next[at + pages.size()]);
         if (at + 1 < pages.size()) prefetch_version(index_.newest_slot(pages[at + 1]));
         std::byte* to = image_.alias().data + (std::size_t{pages[at]} << kStatePageShift);
         const std::uint32_t slot = index_.newest_slot(pages[at]);

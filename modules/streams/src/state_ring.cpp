@@ -1,3 +1,4 @@
+#include "refuse.hpp"
 #include "ring_core.hpp"
 
 #include <ouro/base/align.hpp>
@@ -9,27 +10,52 @@ namespace ouro {
 
 using detail::RingCore;
 
-Expected<StateRing> StateRing::create(const StateRingOptions& options) noexcept {
+Expected<StateRing> StateRing::create(const StateRingOptions& options, RingRefusal* refusal) noexcept {
+    StateRing ring;
+    RingRefusal why;
+    const Status status = ring.start(options, why);
+    if (refusal != nullptr) *refusal = why;
+    if (status != Status::ok) return status;
+    return ring;
+}
+
+Status StateRing::start(const StateRingOptions& options, RingRefusal& why) noexcept {
     auto image = LiveImage::create({.segments = options.segments,
                                     .address = options.address,
                                     .table = options.table,
                                     .name = options.name,
-                                    .tag = options.tag});
+                                    .tag = options.tag},
+                                   &why);
     if (!image) return image.status();
-    const auto sizes = RingCore::measure(options, image->page_count());
+    const auto sizes = RingCore::measure(options, image->page_count(), why);
     if (!sizes) return sizes.status();
-    if (sizes->bytes > SIZE_MAX) return Status::size_overflow;
+    const auto refuse_memory = [&](Status status) {
+        return detail::refuse(why, status, RingFault::history_memory, {}, sizes->bytes);
+    };
+    if (sizes->bytes > SIZE_MAX) return refuse_memory(Status::size_overflow);
     auto memory = detail::HistoryMemory::create(options, static_cast<std::size_t>(sizes->bytes));
-    if (!memory) return memory.status();
-    StateRing ring;
-    ring.memory_ = *std::move(memory);
-    ring.core_ = std::construct_at(reinterpret_cast<RingCore*>(ring.memory_.block().data), *std::move(image));
+    if (!memory) return refuse_memory(memory.status());
+    memory_ = *std::move(memory);
+    core_ = std::construct_at(reinterpret_cast<RingCore*>(memory_.block().data), *std::move(image));
     const std::size_t own = align_up(sizeof(RingCore), detail::Carver::kAlignment);
-    const MemoryBlock whole = ring.memory_.block();
-    const Status status = ring.core_->start(options, *sizes, whole.sub(own, whole.size - own));
+    const MemoryBlock whole = memory_.block();
+    const Status status = core_->start(options, *sizes, whole.sub(own, whole.size - own), why);
     if (status != Status::ok) return status;
-    ring.marks_ = ring.core_->marks();
-    return ring;
+    marks_ = core_->marks();
+    note_use();
+    return Status::ok;
+}
+
+Expected<std::uint64_t> StateRing::least_history_bytes(const StateRingOptions& options,
+                                                       RingRefusal* refusal) noexcept {
+    RingRefusal why;
+    const auto image_bytes = LiveImage::measure(options.segments, &why);
+    const auto bytes =
+        image_bytes
+            ? RingCore::least_bytes(options, static_cast<std::uint32_t>(*image_bytes >> kStatePageShift), why)
+            : image_bytes;
+    if (refusal != nullptr) *refusal = why;
+    return bytes;
 }
 
 StateRing& StateRing::operator=(StateRing&& other) noexcept {
@@ -37,7 +63,7 @@ StateRing& StateRing::operator=(StateRing&& other) noexcept {
         end();
         memory_ = std::move(other.memory_);
         core_ = std::exchange(other.core_, nullptr);
-        marks_ = other.marks_;
+        marks_ = std::exchange(other.marks_, {});
     }
     return *this;
 }
@@ -50,93 +76,110 @@ void StateRing::end() noexcept {
     if (core_ != nullptr) std::destroy_at(std::exchange(core_, nullptr));
 }
 
+RingCore& StateRing::core() const noexcept {
+    OURO_ASSERT(core_ != nullptr, "the ring was moved from, or never made");
+    return *core_;
+}
+
+void StateRing::note_use() noexcept {
+    core_->note_image_use();
+    memory_.note_use(core_->history_use());
+}
+
 MemoryBlock StateRing::image() const noexcept {
-    return core_->image().block();
+    return core().image().block();
 }
 int StateRing::image_descriptor() const noexcept {
-    return core_->image().descriptor();
+    return core().image().descriptor();
 }
 OffsetBase StateRing::base() const noexcept {
-    return core_->image().base();
+    return core().image().base();
 }
 std::span<const Segment> StateRing::segments() const noexcept {
-    return core_->image().segments();
+    return core().image().segments();
 }
 Tick StateRing::newest() const noexcept {
-    return core_->newest();
+    return core().newest();
 }
 Tick StateRing::oldest() const noexcept {
-    return core_->oldest();
+    return core().oldest();
 }
 
 Expected<MemoryBlock> StateRing::segment_block(std::string_view name) const noexcept {
-    const auto segment = core_->image().segment(name);
+    const auto segment = core().image().segment(name);
     if (!segment) return segment.status();
-    return core_->image().block_of(*segment);
+    return core().image().block_of(*segment);
 }
 
 Expected<Tick> StateRing::commit() noexcept {
-    core_->save_outside();
-    const auto tick = core_->commit();
-    if (core_->verifier() != nullptr && tick) detail::verify_commit(*this, *core_);
+    core().save_outside();
+    const auto tick = core().commit();
+    if (core().verifier() != nullptr && tick) detail::verify_commit(*this, core());
+    note_use();
     return tick;
 }
 Expected<void> StateRing::rollback(Tick tick) noexcept {
-    const Status status = core_->rollback(tick);
-    if (status == Status::ok) core_->follow_back(static_cast<std::uint32_t>(tick));
+    const Status status = core().rollback(tick);
+    if (status == Status::ok) core().follow_back(static_cast<std::uint32_t>(tick));
+    note_use();
     return status;
 }
 Expected<TickView> StateRing::view(Tick tick) const noexcept {
-    return core_->view(tick);
+    return core().view(tick);
 }
 StateRingStats StateRing::stats() const noexcept {
-    return core_->stats();
+    return core().stats();
 }
 Status StateRing::check() const noexcept {
-    return core_->check();
+    return core().check();
 }
 
 Expected<Tick> StateRing::nearest(Tick tick) const noexcept {
-    return core_->nearest(tick);
+    return core().nearest(tick);
 }
 Expected<void> StateRing::restore_erased(Tick tick, StepFunction step, void* function) noexcept {
-    return core_->restore(*this, tick, step, function);
+    const Status status = core().restore(*this, tick, step, function);
+    note_use();
+    return status;
 }
 
 Expected<KeptFuture> StateRing::branch(Tick tick) noexcept {
-    const auto future = core_->branch(tick);
-    if (future) core_->follow_back(static_cast<std::uint32_t>(tick));
+    const auto future = core().branch(tick);
+    if (future) core().follow_back(static_cast<std::uint32_t>(tick));
+    note_use();
     return future;
 }
 Expected<void> StateRing::drop(KeptFuture future) noexcept {
-    return core_->drop(future);
+    const Status status = core().drop(future);
+    note_use();
+    return status;
 }
 
 Expected<TickView> StateRing::view(KeptFuture future, Tick tick) const noexcept {
-    return core_->view(future, tick);
+    return core().view(future, tick);
 }
 
 Expected<void> StateRing::keep_outside(std::string_view segment, MemoryBlock outside,
                                        std::string_view name) noexcept {
-    return core_->keep_outside(segment, outside, name);
+    return core().keep_outside(segment, outside, name);
 }
 Expected<void> StateRing::release_outside(MemoryBlock outside) noexcept {
-    return core_->outside().remove(outside);
+    return core().outside().remove(outside);
 }
 Expected<std::uint64_t> StateRing::outside_offset(const void* address) const noexcept {
-    return core_->outside().offset_of(address);
+    return core().outside().offset_of(address);
 }
 Expected<ImageOwner> StateRing::outside_at(std::uint64_t offset) const noexcept {
-    return core_->outside().owner_at(offset);
+    return core().outside().owner_at(offset);
 }
 Expected<void> StateRing::mask(const void* address, std::size_t bytes) noexcept {
-    return core_->mask(address, bytes);
+    return core().mask(address, bytes);
 }
 Expected<void> StateRing::unmask(const void* address, std::size_t bytes) noexcept {
-    return core_->unmask(address, bytes);
+    return core().unmask(address, bytes);
 }
 bool StateRing::is_masked(std::uint64_t offset) const noexcept {
-    return core_->masks().covers(offset);
+    return core().masks().covers(offset);
 }
 
 void StateRing::changed_erased(const TickView& from, const TickView& to, ChangedFunction visit,
@@ -145,7 +188,7 @@ void StateRing::changed_erased(const TickView& from, const TickView& to, Changed
 }
 
 Expected<std::uint64_t> StateRing::hash(Tick tick, SegmentKind kind) const noexcept {
-    return core_->hash(tick, kind);
+    return core().hash(tick, kind);
 }
 
 }  // namespace ouro

@@ -87,6 +87,17 @@ void Stream::note_mapped(std::size_t committed_bytes, std::size_t cursor_bytes) 
     publish();
 }
 
+void Stream::note_use(std::size_t bytes) noexcept {
+    detail::StreamSlot& own = slot();
+    note_cursor(bytes, bytes);
+    own.listing.update_silently(own.committed_bytes, bytes, own.high_water_bytes);
+    // The sum of the table follows when this makes a difference there.
+    constexpr std::size_t kNoticed = 16;
+    const std::size_t told = own.published_cursor_bytes;
+    const std::size_t change = bytes > told ? bytes - told : told - bytes;
+    if (change > own.range.size / kNoticed) publish();
+}
+
 Status Stream::refuse(Status status, std::size_t wanted_bytes) noexcept {
     detail::StreamSlot& own = slot();
     own.last_refusal = {.status = status,

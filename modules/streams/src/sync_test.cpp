@@ -82,7 +82,7 @@ Expected<KeptFuture> go_back(StateRing& ring, Tick tick) noexcept {
 }
 
 SyncDifference describe(const StateRing& ring, KeptFuture future, Tick tick, const Hashes& first,
-                        const Hashes& second) noexcept {
+                        const Hashes& second, std::span<const OwnerSource> sources) noexcept {
     const bool is_portable = first.portable != second.portable;
     SyncDifference difference{.tick = tick,
                               .first_hash = is_portable ? first.portable : first.process_bound,
@@ -92,13 +92,14 @@ SyncDifference describe(const StateRing& ring, KeptFuture future, Tick tick, con
     const auto before = ring.view(future, tick);
     const auto after = ring.view(tick);
     if (before && after) describe_bytes(ring, *before, *after, difference);
+    if (difference.page_known) difference.owner = find_owner(ring, difference.offset, sources);
     return difference;
 }
 
 }  // namespace
 
-Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFunction step,
-                                void* function) noexcept {
+Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFunction step, void* function,
+                                std::span<const OwnerSource> sources) noexcept {
     if (distance == 0 || distance > kMaxSyncDistance) return Status::bad_argument;
     const Tick newest = ring.newest();
     if (const auto hash = ring.hash(newest); !hash) return hash.status();
@@ -123,7 +124,7 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
         const Hashes second = hashes_of(ring, tick);
         if (status != Status::ok || outcome.differs || second == first[index]) continue;
         outcome.differs = true;
-        outcome.difference = describe(ring, *future, tick, first[index], second);
+        outcome.difference = describe(ring, *future, tick, first[index], second, sources);
     }
     if (!future->is_null()) (void)ring.drop(*future);
     if (status != Status::ok) return status;

@@ -36,7 +36,7 @@ public:
         Word* slot = nullptr;
     };
 
-    static constexpr std::uint32_t kBlockVersions = 10;
+    static constexpr std::uint32_t kBlockVersions = 12;
     // How many blocks are enough for so many versions of so many pages, however they are spread.
     [[nodiscard]] static constexpr std::uint64_t blocks_for(std::uint64_t versions,
                                                             std::uint64_t pages) noexcept {
@@ -50,7 +50,8 @@ public:
     // The same, with what surrounds it. Looks from the newest on; `locate_old` from the oldest, where that is
     // nearer.
     [[nodiscard]] Located locate(std::uint32_t page, std::uint32_t tick) const noexcept {
-        return locate_in(block_at_or_before(pages_[page], tick), tick);
+        const Tail tail = tail_of(pages_[page]);
+        return locate_in(tail, block_at_or_before(pages_[page], tail.last, tick), tick);
     }
     [[nodiscard]] Located locate_old(std::uint32_t page, std::uint32_t tick) const noexcept;
     // A version is kept elsewhere from now on, with the same bytes. The place stays good until the version is
@@ -58,7 +59,7 @@ public:
     static void move(Word& slot, std::uint32_t to) noexcept { slot.store(to, std::memory_order_seq_cst); }
     // Of the oldest version that the index knows; zero when there is none.
     [[nodiscard]] std::uint32_t first_tick(std::uint32_t page) const noexcept {
-        return get(pages_[page].first) == 0 ? 0 : get(blocks_[get(pages_[page].first)].ticks[0]);
+        return get(pages_[page].first) == 0 ? 0 : get(blocks_[get(pages_[page].first)].versions[0].tick);
     }
     void move_newest(std::uint32_t page, std::uint32_t to) noexcept;
     // The same for the newest version only as a version: its slot is about to be that of the next one.
@@ -78,22 +79,38 @@ public:
     // Adds a version that is newer than all others of the page, and now and then gives up blocks of those
     // that were superseded at or before the needed tick. False when there is no block left: compact(), then
     // again.
-    [[nodiscard]] bool append(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
+    [[nodiscard]] bool append(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept {
+        return append_in_place(page, version) || start_block(page, version, needed_tick);
+    }
+    // The same as long as the page's last block has room; false when it has none. Touches nothing but what is
+    // the page's own: several threads may do so for different pages at once.
+    [[nodiscard]] bool append_in_place(std::uint32_t page, Version version) noexcept {
+        const Tail tail = tail_of(pages_[page]);
+        if (tail.last == 0 || tail.count == kBlockVersions) return false;
+        put(blocks_[tail.last].versions[tail.count], version);
+        finish_append(page, {tail.last, tail.count + 1}, version);
+        return true;
+    }
 
     // Brings what append() will look at into the cache: first this, a little later the other.
     void prefetch_page(std::uint32_t page) const noexcept {
         __builtin_prefetch(&pages_[page], 1);
         __builtin_prefetch(&newest_ticks_[page], 1);
     }
+    void prefetch_append(std::uint32_t page) const noexcept {
+        const Tail tail = tail_of(pages_[page]);
+        __builtin_prefetch(&blocks_[tail.last].versions[tail.count % kBlockVersions], 1);
+    }
+
+    // The same for find() and truncate(): all of the last block, and then the blocks behind the first steps
+    // back.
     void prefetch_block(std::uint32_t page) const noexcept {
-        const auto* last = reinterpret_cast<const std::byte*>(&blocks_[get(pages_[page].last)]);
+        const auto* last = reinterpret_cast<const std::byte*>(&blocks_[tail_of(pages_[page]).last]);
         __builtin_prefetch(last, 1);
         __builtin_prefetch(last + 64, 1);
     }
-
-    // And then, for find() and truncate(), the blocks behind the first steps back.
     void prefetch_back(std::uint32_t page) const noexcept {
-        const Block& last = blocks_[get(pages_[page].last)];
+        const Block& last = blocks_[tail_of(pages_[page]).last];
         __builtin_prefetch(&blocks_[get(last.previous)], 1);
         __builtin_prefetch(&blocks_[get(last.jump)], 1);
         __builtin_prefetch(&blocks_[get(last.over)], 1);
@@ -118,13 +135,15 @@ public:
     // Calls with each version of a page, oldest first, and the tick of the next; zero behind the last.
     template <class Visit>
     void visit(std::uint32_t page, Visit&& visit_version) const noexcept {
-        visit_from(get(pages_[page].first), visit_version);
+        visit_from(tail_of(pages_[page]), get(pages_[page].first), visit_version);
     }
     // Only with those newer than the tick.
     template <class Visit>
     void visit_behind(std::uint32_t page, std::uint32_t tick, Visit&& visit_version) const noexcept {
-        const std::uint32_t start = block_at_or_before(pages_[page], tick);
-        visit_from(start == 0 ? get(pages_[page].first) : start, [&](Version version, std::uint32_t until) {
+        const Tail tail = tail_of(pages_[page]);
+        const std::uint32_t found = block_at_or_before(pages_[page], tail.last, tick);
+        const std::uint32_t start = found == 0 ? get(pages_[page].first) : found;
+        visit_from(tail, start, [&](Version version, std::uint32_t until) {
             if (version.tick > tick) visit_version(version, until);
         });
     }
@@ -148,7 +167,12 @@ public:
     [[nodiscard]] Status check() const noexcept;
 
 private:
-    // What a commit needs of other blocks is noted here too: they are out of the caches by then.
+    struct Place {
+        Word tick;
+        Word slot;
+    };
+    // What a commit needs of other blocks is noted here too: they are out of the caches by then. All blocks
+    // of a page but the last are full.
     struct alignas(128) Block {
         Word previous;
         Word next;
@@ -160,50 +184,75 @@ private:
         // Where the block at the end of the jump jumps to.
         Word over;
         Word over_depth;
-        Word count;
-        std::array<Word, kBlockVersions> ticks;
-        std::array<Word, kBlockVersions> slots;
+        std::array<Place, kBlockVersions> versions;
     };
     static_assert(sizeof(Block) == 128);
+
+    // The last block and how many versions it has, in one word: who reads while one is added sees both of
+    // before or both of after.
+    struct Tail {
+        std::uint32_t last = 0;
+        std::uint32_t count = 0;
+    };
+    static constexpr unsigned kCountBits = 4;
+    static_assert(kBlockVersions < 1U << kCountBits);
 
     // Zero names no block: the first is never used.
     struct alignas(16) Page {
         Word newest_slot;
-        Word last;
+        Word tail;
         Word first;
         Word first_depth;
     };
 
+    static Tail tail_of(const Page& page) noexcept {
+        const std::uint32_t word = page.tail.load(std::memory_order_acquire);
+        return {word >> kCountBits, word & ((1U << kCountBits) - 1)};
+    }
+    static std::uint32_t count_in(const Tail& tail, std::uint32_t block) noexcept {
+        return block == tail.last ? tail.count : kBlockVersions;
+    }
+    static void put(Place& place, Version version) noexcept {
+        set(place.tick, version.tick);
+        set(place.slot, version.slot);
+    }
+    // The tick before the slot: a reader of an older one that sees the slot sees that it is not for it.
+    void finish_append(std::uint32_t page, Tail tail, Version version) noexcept {
+        pages_[page].tail.store(tail.last << kCountBits | tail.count, std::memory_order_release);
+        set(newest_ticks_[page], version.tick);
+        pages_[page].newest_slot.store(version.slot, std::memory_order_release);
+    }
     static std::uint32_t get(const Word& word) noexcept { return word.load(std::memory_order_relaxed); }
     static void set(Word& word, std::uint32_t value) noexcept {
         word.store(value, std::memory_order_relaxed);
     }
 
-    [[nodiscard]] std::uint32_t block_at_or_before(const Page& page, std::uint32_t tick) const noexcept;
+    [[nodiscard]] std::uint32_t block_at_or_before(const Page& page, std::uint32_t last,
+                                                   std::uint32_t tick) const noexcept;
     [[nodiscard]] std::uint32_t take_block() noexcept;
     void give_block(std::uint32_t block) noexcept;
-    bool start_block(Page& page, Version version, std::uint32_t needed_tick) noexcept;
+    bool start_block(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
     void link_back(Block& block, std::uint32_t previous, std::uint32_t first_depth) noexcept;
     [[nodiscard]] std::uint32_t reuse_first(Page& page, std::uint32_t needed_tick) noexcept;
-    void note_newest(std::uint32_t number) noexcept;
-    void free_after(Page& page, std::uint32_t last) noexcept;
+    // What is behind the block is free, and the block is the last, with so many versions.
+    void cut_behind(std::uint32_t number, Tail tail) noexcept;
     [[nodiscard]] bool is_sound(std::uint32_t number) const noexcept;
 
     template <class Visit>
-    void visit_from(std::uint32_t start, Visit&& visit_version) const noexcept {
+    void visit_from(Tail tail, std::uint32_t start, Visit&& visit_version) const noexcept {
         for (std::uint32_t number = start; number != 0; number = get(blocks_[number].next)) {
             const Block& block = blocks_[number];
             const std::uint32_t next = get(block.next);
-            const std::uint32_t count = get(block.count);
+            const std::uint32_t count = count_in(tail, number);
             for (std::uint32_t index = 0; index < count; ++index) {
-                const std::uint32_t behind = next == 0 ? 0 : get(blocks_[next].ticks[0]);
-                visit_version(Version{get(block.ticks[index]), get(block.slots[index])},
-                              index + 1 < count ? get(block.ticks[index + 1]) : behind);
+                const std::uint32_t behind = next == 0 ? 0 : get(blocks_[next].versions[0].tick);
+                visit_version(Version{get(block.versions[index].tick), get(block.versions[index].slot)},
+                              index + 1 < count ? get(block.versions[index + 1].tick) : behind);
             }
         }
     }
 
-    [[nodiscard]] Located locate_in(std::uint32_t number, std::uint32_t tick) const noexcept;
+    [[nodiscard]] Located locate_in(Tail tail, std::uint32_t number, std::uint32_t tick) const noexcept;
 
     std::span<Block> blocks_;
     std::span<Page> pages_;
@@ -219,32 +268,20 @@ template <class IsNeeded>
 void VersionIndex::compact_page(std::uint32_t number, IsNeeded&& is_needed) noexcept {
     Page& page = pages_[number];
     if (get(page.first) == 0) return;
+    const Tail tail = tail_of(page);
     // Whatever stays moves towards the front of the same chain.
     std::uint32_t to = get(page.first);
     std::uint32_t kept = 0;
-    for (std::uint32_t from = to; from != 0; from = get(blocks_[from].next)) {
-        const std::uint32_t count = get(blocks_[from].count);
-        for (std::uint32_t index = 0; index < count; ++index) {
-            const Version version{get(blocks_[from].ticks[index]), get(blocks_[from].slots[index])};
-            const std::uint32_t next = get(blocks_[from].next);
-            const bool is_last = index + 1 == count && next == 0;
-            const std::uint32_t until = is_last             ? 0
-                                        : index + 1 < count ? get(blocks_[from].ticks[index + 1])
-                                                            : get(blocks_[next].ticks[0]);
-            if (!is_last && !is_needed(number, version.tick, until)) continue;
-            if (kept == kBlockVersions) {
-                set(blocks_[to].count, kept);
-                set(blocks_[to].next_tick, version.tick);
-                to = get(blocks_[to].next);
-                kept = 0;
-            }
-            set(blocks_[to].ticks[kept], version.tick);
-            set(blocks_[to].slots[kept], version.slot);
-            ++kept;
+    visit_from(tail, to, [&](Version version, std::uint32_t until) {
+        if (until != 0 && !is_needed(number, version.tick, until)) return;
+        if (kept == kBlockVersions) {
+            set(blocks_[to].next_tick, version.tick);
+            to = get(blocks_[to].next);
+            kept = 0;
         }
-    }
-    set(blocks_[to].count, kept);
-    free_after(page, to);
+        put(blocks_[to].versions[kept++], version);
+    });
+    cut_behind(number, {to, kept});
 }
 
 }  // namespace ouro::detail

@@ -1,6 +1,7 @@
 #include "write_finder.hpp"
 
 #include "page_copy.hpp"
+#include "refuse.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,9 +11,17 @@ namespace {
 
 // A page written so many ticks running is left open and captured without asking: its faults would cost more.
 constexpr std::uint8_t kHotTicks = 3;
-// So often a hot page is armed again, to see whether it still is; neighbours together, by one call.
-constexpr std::uint32_t kTestTicks = 32;
+// Neighbours are tested together, by one call.
 constexpr unsigned kTestedTogetherShift = 6;
+// So many pages are taken as written without a question to the kernel, when all of them are open.
+constexpr std::uint32_t kTakenTogether = 256;
+
+// So often a hot page is armed again, to see whether it still is: the longer it was, the rarer. So no more is
+// captured in vain than before in earnest, but for a few ticks.
+std::uint32_t test_ticks(std::uint8_t heat) noexcept {
+    if (heat < 16) return 16;
+    return heat < 64 ? 32 : 128;
+}
 
 std::uint32_t page_of(const LiveImage& image, std::uint64_t address) noexcept {
     const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(image.block().data));
@@ -21,24 +30,29 @@ std::uint32_t page_of(const LiveImage& image, std::uint64_t address) noexcept {
 
 }  // namespace
 
-Status WriteFinder::start(const LiveImage& image) noexcept {
+Status WriteFinder::start(const LiveImage& image, RingRefusal& why) noexcept {
     for (std::size_t index = 0; index < image.segments().size(); ++index) {
         const Segment& segment = image.segments()[index];
-        if (segment.tracking == Tracking::kernel) {
-            if (!has_kernel_) {
-                auto kernel = os::KernelTracker::create();
-                if (!kernel) return kernel.status();
-                kernel_ = *std::move(kernel);
-                has_kernel_ = true;
-            }
-            if (const auto added = kernel_.add(image.block_of(segment)); !added) return added.status();
-        } else if (segment.tracking == Tracking::protect) {
-            auto tracker = os::FaultTracker::create(image.block_of(segment));
-            if (!tracker) return tracker.status();
-            protect_[index] = *std::move(tracker);
-        }
+        const Status status = start_one(index, segment, image.block_of(segment));
+        if (status != Status::ok) return refuse(why, status, RingFault::tracker, segment.name());
     }
     return Status::ok;
+}
+
+Status WriteFinder::start_one(std::size_t index, const Segment& segment, MemoryBlock block) noexcept {
+    if (segment.tracking == Tracking::protect) {
+        auto tracker = os::FaultTracker::create(block);
+        if (!tracker) return tracker.status();
+        protect_[index] = *std::move(tracker);
+    }
+    if (segment.tracking != Tracking::kernel) return Status::ok;
+    if (!has_kernel_) {
+        auto kernel = os::KernelTracker::create();
+        if (!kernel) return kernel.status();
+        kernel_ = *std::move(kernel);
+        has_kernel_ = true;
+    }
+    return kernel_.add(block).status();
 }
 
 Status WriteFinder::collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept {
@@ -58,8 +72,25 @@ Status WriteFinder::collect(const LiveImage& image, const LastTick& last, DirtyM
 bool WriteFinder::warm_up(std::uint32_t page, const LastTick& last) noexcept {
     const bool again = last.index.newest_tick(page) == last.tick;
     std::uint8_t& heat = heat_[page];
-    heat = again ? std::min<std::uint8_t>(kHotTicks, static_cast<std::uint8_t>(heat + 1)) : std::uint8_t{1};
-    return heat >= kHotTicks && (last.tick + (page >> kTestedTogetherShift)) % kTestTicks != 0;
+    if (!again)
+        heat = 1;
+    else if (heat != UINT8_MAX)
+        ++heat;
+    return heat >= kHotTicks && !is_test(page, last.tick);
+}
+
+bool WriteFinder::is_test(std::uint32_t page, std::uint32_t tick) const noexcept {
+    return (tick + (page >> kTestedTogetherShift)) % test_ticks(heat_[page]) == 0;
+}
+
+// Whether all these pages were left open after the last tick, and are not to be tested now: the kernel would
+// say that all of them were written.
+bool WriteFinder::are_open(std::uint32_t begin, std::uint32_t end, const LastTick& last) const noexcept {
+    for (std::uint32_t page = begin; page < end; ++page) {
+        if (heat_[page] < kHotTicks || last.index.newest_tick(page) != last.tick) return false;
+        if (is_test(page, last.tick) || is_test(page, last.tick - 1)) return false;
+    }
+    return true;
 }
 
 void WriteFinder::take_written(const os::WrittenRange& range, bool stays_open, const LiveImage& image,
@@ -103,8 +134,26 @@ Status WriteFinder::collect_kernel(const LiveImage& image, const Segment& segmen
                                    const LastTick& last, DirtyMap& marks) noexcept {
     const Seen before = std::exchange(seen, {});
     const bool arms_all = before.cold_runs > before.hot_pages + before.hot_pages / 2;
-    return scan_kernel(image.block_of(segment), arms_all ? os::AfterScan::rearm : os::AfterScan::leave_open,
-                       image, seen, last, marks);
+    const os::AfterScan after = arms_all ? os::AfterScan::rearm : os::AfterScan::leave_open;
+    const std::uint32_t end = segment.first_page() + segment.page_count();
+    std::uint32_t asked = segment.first_page();
+    const auto ask = [&](std::uint32_t behind) {
+        const MemoryBlock range = image.block().sub(std::size_t{asked} << kStatePageShift,
+                                                    std::size_t{behind - asked} << kStatePageShift);
+        return scan_kernel(range, after, image, seen, last, marks);
+    };
+    for (std::uint32_t begin = asked; begin < end; begin += kTakenTogether) {
+        const std::uint32_t behind = std::min(begin + kTakenTogether, end);
+        if (!are_open(begin, behind, last)) continue;
+        if (const Status status = ask(begin); status != Status::ok) return status;
+        for (std::uint32_t page = begin; page < behind; ++page) {
+            marks.list_page(page);
+            (void)warm_up(page, last);
+        }
+        seen.hot_pages += behind - begin;
+        asked = behind;
+    }
+    return ask(end);
 }
 
 Status WriteFinder::collect_protect(os::FaultTracker& tracker, const LiveImage& image,

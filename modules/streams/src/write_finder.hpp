@@ -28,7 +28,7 @@ public:
     void carve(Carver& carver, std::uint32_t pages) noexcept { heat_ = carver.take<std::uint8_t>(pages); }
 
     // Begins with the segments of the image. Fails as the trackers do.
-    Status start(const LiveImage& image) noexcept;
+    Status start(const LiveImage& image, RingRefusal& why) noexcept;
 
     // Marks what was written since the last call. After a failure nothing is lost: what was found is marked,
     // and the rest will be found again.
@@ -41,6 +41,7 @@ private:
         std::uint32_t cold_runs = 0;
     };
 
+    Status start_one(std::size_t index, const Segment& segment, MemoryBlock block) noexcept;
     Status collect_kernel(const LiveImage& image, const Segment& segment, Seen& seen, const LastTick& last,
                           DirtyMap& marks) noexcept;
     Status scan_kernel(MemoryBlock range, os::AfterScan after, const LiveImage& image, Seen& seen,
@@ -48,6 +49,8 @@ private:
     void take_written(const os::WrittenRange& range, bool stays_open, const LiveImage& image, Seen& seen,
                       const LastTick& last, DirtyMap& marks) noexcept;
     [[nodiscard]] bool warm_up(std::uint32_t page, const LastTick& last) noexcept;
+    [[nodiscard]] bool is_test(std::uint32_t page, std::uint32_t tick) const noexcept;
+    [[nodiscard]] bool are_open(std::uint32_t begin, std::uint32_t end, const LastTick& last) const noexcept;
     static Status collect_protect(os::FaultTracker& tracker, const LiveImage& image,
                                   DirtyMap& marks) noexcept;
     static void collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,

@@ -186,9 +186,10 @@ struct Watcher {
     }
 };
 
-// There are so many futures at the most. What cannot become one more stays, for everybody and all the time.
-TEST(FutureConcurrent, GoingBackThatFailsIsNotSeen) {
-    constexpr std::uint32_t kMaxFutures = 48;
+// There are so many kept futures at the most. One more is refused, and nobody ever sees that it was tried;
+// who reads the ticks that are left behind keeps nobody from going back.
+TEST(FutureConcurrent, ABranchThatFailsIsNotSeen) {
+    constexpr std::uint32_t kMaxKept = 48;
     auto ring = StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 30, .history_bytes = 16 << 20});
     ASSERT_TRUE(ring);
     const auto commit = [&] {
@@ -198,7 +199,7 @@ TEST(FutureConcurrent, GoingBackThatFailsIsNotSeen) {
         ASSERT_TRUE(ring->commit());
     };
     commit();
-    for (std::uint32_t count = 0; count < kMaxFutures; ++count) {
+    for (std::uint32_t count = 0; count < kMaxKept; ++count) {
         commit();
         ASSERT_TRUE(ring->branch(1));
     }
@@ -210,13 +211,13 @@ TEST(FutureConcurrent, GoingBackThatFailsIsNotSeen) {
     ASSERT_TRUE(thread);
     while (!watcher.has_begun.load())
         os::yield_thread();
-    for (int times = 0; times < 10'000; ++times) {
+    for (int times = 0; times < 10'000; ++times)
         ASSERT_EQ(ring->branch(1).status(), Status::capacity_exhausted);
-        ASSERT_EQ(ring->rollback(1).status(), Status::capacity_exhausted);
-    }
     watcher.is_over = true;
     thread->join();
     EXPECT_EQ(watcher.faults, 0U);
+    ASSERT_TRUE(ring->rollback(1));
+    EXPECT_EQ(view->page(kFirstPage)[0], std::byte{1});
     EXPECT_EQ(ring->check(), Status::ok);
 }
 

@@ -305,6 +305,42 @@ TEST_F(ImageHeapTest, WithoutItsBytesItAnswersWithAStatus) {
     rig_.commit();
 }
 
+// What was loaded, or made before, is not wiped by mistake.
+TEST_F(ImageHeapTest, AHeapThatIsThereIsReplacedOnlyWhenAsked) {
+    const auto town = heap().make_root<Town>("town");
+    ASSERT_TRUE(town);
+    heap().edit(*town).gold = 5;
+    rig_.commit();
+    EXPECT_EQ(ImageHeap::create(ring(), "world").status(), Status::address_in_use);
+    const std::uint64_t hash = *ring().hash(ring().newest());
+    EXPECT_EQ(*ring().hash(rig_.commit()), hash);
+    auto attached = ImageHeap::attach(ring(), "world");
+    ASSERT_TRUE(attached);
+    EXPECT_EQ(attached->get(*attached->root<Town>("town")).gold, 5U);
+    // Damaged as it may be.
+    attached->edit(*reinterpret_cast<ImageHeapHeader*>(attached->segment().data)).root_count = 77;
+    EXPECT_EQ(ImageHeap::create(ring(), "world").status(), Status::address_in_use);
+
+    const auto fresh = ImageHeap::create(ring(), "world", {.replaces = true});
+    ASSERT_TRUE(fresh);
+    EXPECT_EQ(fresh->check(), Status::ok);
+    EXPECT_EQ(fresh->root<Town>("town").status(), Status::not_found);
+    rig_.commit();
+}
+
+TEST_F(ImageHeapTest, ADiscardedHeapLeavesRoomForAnother) {
+    ASSERT_TRUE(heap().make_root<Town>("town"));
+    rig_.commit();
+    heap().discard();
+    EXPECT_EQ(heap().check(), Status::corrupt_data);
+    EXPECT_EQ(heap().allocate(100).status(), Status::capacity_exhausted);
+    EXPECT_EQ(ImageHeap::attach(ring(), "world").status(), Status::corrupt_data);
+    ASSERT_TRUE(ImageHeap::create(ring(), "world"));
+    EXPECT_EQ(heap().check(), Status::ok) << "the same place, and so the same handle";
+    EXPECT_EQ(heap().root<Town>("town").status(), Status::not_found);
+    rig_.commit();
+}
+
 TEST(ImageHeapTracked, WorksWhereWritesAreFoundOtherwise) {
     SimRig rig(std::uint64_t{1} << 20, Tracking::automatic);
     ASSERT_TRUE(rig.is_ready());

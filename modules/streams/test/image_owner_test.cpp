@@ -2,7 +2,10 @@
 #include <ouro/base/random.hpp>
 #include <ouro/streams/foreign_heap.hpp>
 #include <ouro/streams/image_owner.hpp>
+#include <ouro/streams/sim_map.hpp>
 #include <ouro/streams/sim_pool.hpp>
+#include <ouro/streams/sim_set.hpp>
+#include <ouro/streams/sim_string.hpp>
 #include <ouro/streams/sim_vec.hpp>
 
 #include <array>
@@ -255,6 +258,63 @@ TEST_F(ImageOwnerTest, ALongNameAndAShortTextAreCut) {
     EXPECT_EQ(describe_owner(owner, offset, text), "byte 0 of");
     EXPECT_EQ(text.back(), '\0');
     EXPECT_EQ(describe_owner(owner, offset, {}), "");
+}
+
+struct Shop {
+    SimMap<std::uint32_t, std::uint64_t> prices;
+    SimSet<std::uint32_t> sold;
+    SimString sign;
+    std::uint32_t unused;
+};
+
+TEST_F(ImageOwnerTest, MapsSetsAndTextsTellWhatTheyHave) {
+    auto heap = ImageHeap::create(ring_, "world");
+    ASSERT_TRUE(heap);
+    const auto shop = heap->make_root<Shop>("shop");
+    ASSERT_TRUE(shop);
+    const Shop& stored = heap->get(*shop);
+    const std::array sources = {owner_source("prices", stored.prices), owner_source("sold", stored.sold),
+                                owner_source("sign", stored.sign)};
+    const auto told = [&](const void* at) {
+        return text_of(find_owner(ring_, offset_of(at), sources), offset_of(at));
+    };
+    // Of empty ones nothing is told.
+    EXPECT_EQ(told(&stored), "byte 0 of root 'shop' (" + std::to_string(sizeof(Shop)) + " bytes)");
+
+    auto prices = heap->bind(stored.prices);
+    for (std::uint32_t key = 0; key < 100; ++key)
+        ASSERT_EQ(prices.set(key * 7, key), Status::ok);
+    ASSERT_TRUE(prices.erase(7));
+    const auto* fifth = reinterpret_cast<const std::byte*>(prices.find(35));
+    constexpr std::size_t kEntryBytes = sizeof(SimMapEntry<std::uint32_t, std::uint64_t>);
+    const std::string size = " (" + std::to_string(kEntryBytes) + " bytes)";
+    const std::size_t value_at = kEntryBytes - sizeof(std::uint64_t);
+    EXPECT_EQ(told(fifth + 1), "byte " + std::to_string(value_at + 1) + " of entry 5 of 'prices'" + size);
+    EXPECT_EQ(told(fifth - 4 * kEntryBytes),
+              "byte " + std::to_string(value_at) + " of free entry 1 of 'prices'" + size);
+    EXPECT_EQ(told(fifth + 95 * kEntryBytes),
+              "byte " + std::to_string(value_at) + " of free entry 100 of 'prices'" + size);
+    const ImageOwner index = find_owner(ring_, offset_of(fifth - value_at - 5 * kEntryBytes - 1), sources);
+    EXPECT_EQ(index.kind, OwnerKind::table_index);
+    EXPECT_EQ(text_of(index, index.offset + 3),
+              "byte 3 of the index of 'prices' (" + std::to_string(index.bytes) + " bytes)");
+    EXPECT_EQ(index.offset + index.bytes, offset_of(fifth - value_at - 5 * kEntryBytes));
+
+    ASSERT_TRUE(heap->bind(stored.sold).insert(12));
+    EXPECT_EQ(told(&*heap->bind(stored.sold).begin()), "byte 0 of entry 0 of 'sold' (4 bytes)");
+
+    auto sign = heap->bind(stored.sign);
+    ASSERT_EQ(sign.assign("rope and sails"), Status::ok);
+    const ImageOwner text = find_owner(ring_, offset_of(sign.view().data() + 5), sources);
+    EXPECT_EQ(text.kind, OwnerKind::text);
+    EXPECT_EQ(text.offset, offset_of(sign.view().data()));
+    EXPECT_GE(text.bytes, 14U);
+    EXPECT_EQ(text_of(text, text.offset + 5),
+              "byte 5 of text 'sign' (" + std::to_string(text.bytes) + " bytes)");
+    sign.release();
+    prices.release();
+    EXPECT_NE(find_owner(ring_, text.offset, sources).kind, OwnerKind::text);
+    EXPECT_NE(find_owner(ring_, index.offset, sources).kind, OwnerKind::table_index);
 }
 
 }  // namespace

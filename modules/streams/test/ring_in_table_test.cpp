@@ -80,7 +80,6 @@ TEST(RingInTable, IsTwoStreams) {
     EXPECT_EQ(image.base, reinterpret_cast<std::uintptr_t>(ring->image().data));
     EXPECT_EQ(image.committed_bytes, ring->image().size);
     EXPECT_GE(history.committed_bytes, ring->stats().history_bytes);
-    EXPECT_EQ(history.cursor_bytes, history.committed_bytes);
     for (const BlockInfo& each : {image, history}) {
         EXPECT_EQ(each.tag, *tag);
         EXPECT_EQ(each.kind, BlockKind::borrowed);
@@ -102,9 +101,57 @@ TEST(RingInTable, OfItsOwnAddressesIsListedTheSame) {
         if (!block || (block->name() != "lonely" && block->name() != "lonely: history")) continue;
         ++found;
         EXPECT_EQ(block->kind, BlockKind::own);
-        EXPECT_EQ(block->cursor_bytes, block->committed_bytes);
+        EXPECT_LT(block->cursor_bytes, block->committed_bytes);
+        EXPECT_NE(block->cursor_bytes, 0U);
     }
     EXPECT_EQ(found, 2U);
+}
+
+// How full the image and the history are, for whoever lists the blocks of the process.
+void expect_use_is_listed(StateRing& ring, std::string_view name) {
+    const auto listed = [&](bool is_history) {
+        BlockInfo found;
+        visit_blocks([&](const BlockInfo& block) {
+            const bool is_it =
+                block.name().starts_with(name) && block.name().ends_with(": history") == is_history;
+            if (is_it) found = block;
+        });
+        return found;
+    };
+    const std::size_t image_before = listed(false).cursor_bytes;
+    const std::size_t history_before = listed(true).cursor_bytes;
+    EXPECT_EQ(image_before, kStatePageBytes) << "the header";
+    const MemoryBlock world = *ring.segment_block("world");
+    for (int tick = 1; tick <= 3; ++tick) {
+        for (std::size_t page = 0; page < 10; ++page)
+            world.data[page * kStatePageBytes] = static_cast<std::byte>(tick);
+        ASSERT_EQ(ring.mark(world.data, 10 * kStatePageBytes), Status::ok);
+        ASSERT_TRUE(ring.commit());
+    }
+    EXPECT_EQ(listed(false).cursor_bytes, image_before + 10 * kStatePageBytes);
+    EXPECT_EQ(listed(true).cursor_bytes, history_before + 30 * kStatePageBytes);
+    ASSERT_TRUE(ring.rollback(1));
+    EXPECT_EQ(listed(true).cursor_bytes, history_before + 10 * kStatePageBytes);
+    EXPECT_EQ(listed(true).peak_bytes, history_before + 30 * kStatePageBytes);
+    EXPECT_EQ(listed(true).committed_bytes - listed(true).cursor_bytes,
+              ring.stats().free_slots * kStatePageBytes + listed(true).committed_bytes -
+                  static_cast<std::size_t>(ring.stats().history_bytes));
+    ASSERT_TRUE(ring.rollback(0));
+    EXPECT_EQ(listed(false).cursor_bytes, image_before);
+    EXPECT_EQ(listed(false).peak_bytes, image_before + 10 * kStatePageBytes);
+    EXPECT_EQ(listed(false).committed_bytes, ring.image().size);
+}
+
+TEST(RingInTable, ListsHowFullItIs) {
+    MemoryTable table = small_table();
+    auto ring = StateRing::create(options_in(table, "town"));
+    ASSERT_TRUE(ring);
+    expect_use_is_listed(*ring, "town");
+    EXPECT_EQ(table.check(), Status::ok);
+    auto plain = StateRing::create(
+        {.segments = {&kWorld, 1}, .history_ticks = 8, .history_bytes = 2 * kMib, .name = "plain town"});
+    ASSERT_TRUE(plain);
+    expect_use_is_listed(*plain, "plain town");
 }
 
 TEST(RingInTable, GivesItsStreamsBack) {

@@ -1,7 +1,10 @@
+#include <ouro/streams/image_heap.hpp>
+#include <ouro/streams/sim_vec.hpp>
 #include <ouro/streams/sync_test.hpp>
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
@@ -121,6 +124,56 @@ TEST(SyncTest, ADifferenceIsNamedByTickSegmentPageAndBytes) {
     EXPECT_EQ(difference.page, offset / kStatePageBytes);
     EXPECT_NE(difference.first, difference.second);
     EXPECT_EQ(simulation.ring().check(), Status::ok);
+}
+
+// With what can be seen in the image, and what the program knows of it.
+TEST(SyncTest, ADifferenceIsASentenceWithItsOwner) {
+    Simulation simulation;
+    auto heap = ImageHeap::create(simulation.ring(), "world", {.notes_blocks = true});
+    ASSERT_TRUE(heap);
+    struct Town {
+        SimVec<std::uint32_t> prices;
+        std::uint32_t unused;
+    };
+    const auto town = heap->make_root<Town>("town");
+    ASSERT_TRUE(town);
+    ASSERT_EQ(heap->bind(heap->get(*town).prices).resize(10), Status::ok);
+    std::uint32_t secret = 0x11;
+    const auto step = [&](Tick tick) {
+        heap->bind(heap->get(*town).prices).edit(7) = tick < 12 ? 5 : secret++;
+    };
+    while (simulation.ring().newest() < 12) {
+        step(simulation.ring().newest() + 1);
+        ASSERT_TRUE(simulation.ring().commit());
+    }
+    const std::array sources = {owner_source("prices", heap->get(*town).prices)};
+    const auto outcome = sync_test(simulation.ring(), 4, step, sources);
+    ASSERT_TRUE(outcome && outcome->differs);
+    const SyncDifference& difference = outcome->difference;
+    EXPECT_EQ(difference.owner.kind, OwnerKind::element);
+    EXPECT_EQ(difference.owner.number, 7U);
+    std::array<char, 300> text;
+    // The range goes to the end of its word.
+    EXPECT_EQ(describe_difference(difference, text),
+              "tick 12 differs in segment 'world', page " + std::to_string(difference.page) +
+                  ": 4 bytes at image offset " + std::to_string(difference.offset) +
+                  " were 11 00 00 00 and are 12 00 00 00 when simulated again: byte 0 of element 7 of "
+                  "'prices' (4 bytes)");
+    // Without them it is still known whose memory it is.
+    const auto again = sync_test(simulation.ring(), 4, step);
+    ASSERT_TRUE(again && again->differs);
+    EXPECT_EQ(again->difference.owner.kind, OwnerKind::heap_block);
+}
+
+TEST(SyncTest, ADifferenceWithoutBytesIsASentenceToo) {
+    const SyncDifference difference{.tick = 5, .first_hash = 0x1f, .second_hash = 0x2f};
+    std::array<char, 300> text;
+    EXPECT_EQ(describe_difference(difference, text),
+              "tick 5 differs in portable segments: its hash was 0x1f and is 0x2f when simulated again; with "
+              "more history_bytes the bytes are named");
+    std::array<char, 7> small{};
+    EXPECT_EQ(describe_difference(difference, small), "tick 5");
+    EXPECT_EQ(describe_difference(difference, {}), "");
 }
 
 TEST(SyncTest, WhatMakesNoSenseIsRefused) {

@@ -107,6 +107,25 @@ TEST_F(SystemDeathTest, AsksForWhatTheWorldDoesNotKnow) {
     run("grower", [&](World& all) { EXPECT_EQ((Query<With<Genome>>(all).count()), 0U); });
 }
 
+struct OtherHealth {
+    double points;
+};
+
+}  // namespace
+
+template <>
+inline constexpr ComponentOptions kComponentOptions<OtherHealth> = {.name = "Health"};
+
+namespace {
+
+TEST_F(SystemDeathTest, AsksForWhatTheWorldCannotHave) {
+    EXPECT_DEATH(static_cast<void>(Query<const OtherHealth&>(world()).count()),
+                 "cannot be in this world: .*Health");
+    EXPECT_DEATH(
+        run("dreamer", [&](World& all) { static_cast<void>(Query<With<OtherHealth>>(all).count()); }),
+        "dreamer asks for Health");
+}
+
 TEST_F(SystemDeathTest, ConditionsAreWatchedToo) {
     auto memory = SystemAllocator::create({.max_bytes = std::size_t{16} << 20});
     auto pool = JobPool::create({.workers = 0});

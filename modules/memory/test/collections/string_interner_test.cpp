@@ -3,9 +3,13 @@
 
 #include <ouro/memory/collections/string_interner.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <ranges>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -49,6 +53,20 @@ TEST(StringInterner, ClearStartsAgainWithTheSameMemory) {
     EXPECT_EQ(interner.check(), Status::ok);
     interner.release();
     EXPECT_EQ(heap.live_blocks(), 0U);
+}
+
+TEST(StringInterner, IsARangeOfItsTextsInTheOrderOfTheirIds) {
+    StrictResource heap;
+    StringInterner interner(heap);
+    static_assert(std::ranges::contiguous_range<const StringInterner>);
+    EXPECT_EQ(interner.begin(), interner.end());
+    for (const char* text : {"torch", "rope", "torch", ""})
+        ASSERT_TRUE(interner.intern(text));
+    std::vector<std::string_view> seen;
+    for (const std::string_view text : interner)
+        seen.push_back(text);
+    EXPECT_EQ(seen, (std::vector<std::string_view>{"torch", "rope", ""}));
+    EXPECT_EQ(std::ranges::find(interner, "rope") - interner.begin(), 1);
 }
 
 TEST(StringInterner, BadIdsAreTold) {

@@ -28,7 +28,7 @@ public:
     explicit StandingThread(Tag tag)
         : thread_([this, tag] {
               if (test::charge(tag, 1) == Status::ok) test::refund(tag, 1);
-              shard_.store(detail::t_shard);
+              shard_.store(detail::t_ledger.shard);
               shard_.notify_all();
               is_over_.wait(false);
           }) {
@@ -64,7 +64,7 @@ Peaks swing(Tag tag, std::uint64_t seed, const std::array<detail::LedgerShard*, 
     reset_peaks();
     for (unsigned step = 0; step < 40'000; ++step) {
         const std::size_t who = random.below(2);
-        detail::t_shard = shards[who];
+        detail::t_ledger.shard = shards[who];
         auto& own = charges[who];
         const bool is_rising = step / 200 % 2 == 0;
         if (own.empty() || random.below(8) < (is_rising ? 5U : 3U)) {
@@ -82,11 +82,11 @@ Peaks swing(Tag tag, std::uint64_t seed, const std::array<detail::LedgerShard*, 
     }
     peaks.told = use_of(tag).peak_bytes;
     for (std::size_t who = 0; who < shards.size(); ++who) {
-        detail::t_shard = shards[who];
+        detail::t_ledger.shard = shards[who];
         for (const std::size_t bytes : charges[who])
             test::refund(tag, bytes);
     }
-    detail::t_shard = shards[0];
+    detail::t_ledger.shard = shards[0];
     return peaks;
 }
 
@@ -101,7 +101,7 @@ TEST(LedgerPeak, IsNeverTooLowAmongManyCells) {
         if (test::charge(tag, std::size_t{64} << 20) != Status::ok) return 1;
         const StandingThread other(tag);
         for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-            const Peaks peaks = swing(tag, seed, {detail::t_shard, other.shard()});
+            const Peaks peaks = swing(tag, seed, {detail::t_ledger.shard, other.shard()});
             if (peaks.told >= peaks.real) continue;
             std::fprintf(stderr, "seed %u: %zu in use, %zu told\n", static_cast<unsigned>(seed), peaks.real,
                          peaks.told);

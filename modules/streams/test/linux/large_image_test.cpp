@@ -1,6 +1,8 @@
 // An image of 3 GiB: offsets above 2^31 in marks, commits, rollbacks, views, changes and hashes. Only a few
 // pages are ever touched, so that little memory is used.
 #include <ouro/base/hash.hpp>
+#include <ouro/base/offset_ptr.hpp>
+#include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <algorithm>
@@ -151,6 +153,22 @@ TEST_F(LargeImage, IsKeptReadAndRolledBackAboveTwoGibibytes) {
     EXPECT_EQ(ring_.mark(ring_.image().data + ring_.image().size - 4, 8), Status::out_of_range);
     expect_past();
     expect_way_back();
+}
+
+// As far as 32-bit offsets reach, and not a byte further. Without a history, which would be twice as large.
+TEST(LargestImage, HasFourGibibytes) {
+    const SegmentOptions all{.name = "all", .bytes = LiveImage::kMaxBytes - kSegmentAlignment};
+    const auto image = LiveImage::create({.segments = {&all, 1}});
+    ASSERT_TRUE(image) << status_name(image.status());
+    ASSERT_EQ(image->block().size, LiveImage::kMaxBytes);
+    EXPECT_EQ(std::uint64_t{image->page_count()} * kStatePageBytes, LiveImage::kMaxBytes);
+    std::byte* const last = image->block().end() - 1;
+    *last = std::byte{77};
+    EXPECT_EQ(*(image->alias().end() - 1), std::byte{77});
+    EXPECT_EQ(OffsetPtr<std::byte>::from_offset(UINT32_MAX).in(image->base()), last);
+
+    const SegmentOptions more{.name = "more", .bytes = LiveImage::kMaxBytes - kSegmentAlignment + 1};
+    EXPECT_EQ(LiveImage::create({.segments = {&more, 1}}).status(), Status::size_overflow);
 }
 
 }  // namespace

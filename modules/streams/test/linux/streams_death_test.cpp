@@ -74,6 +74,64 @@ TEST(StreamsDeath, AViewThatOutlivesItsRingIsCaught) {
         "the views of a ring end before it");
 }
 
+// NOLINTBEGIN(bugprone-use-after-move): that is what these are about.
+TEST(StreamsDeath, ARingThatWasMovedFromIsCaught) {
+    constexpr ouro::SegmentOptions kWorld{.name = "world", .bytes = 64 * kKib};
+    auto made = StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 4, .history_bytes = 4 * kMib});
+    ASSERT_TRUE(made);
+    StateRing from = *std::move(made);
+    std::byte* const address = from.segment_block("world")->data;
+    const StateRing ring = std::move(from);
+    constexpr const char* kMessage = "the ring was moved from, or never made";
+    EXPECT_DEATH(static_cast<void>(from.commit()), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.rollback(0)), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.view(0)), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.image()), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.newest()), kMessage);
+    EXPECT_DEATH(static_cast<void>(StateRing().stats()), kMessage);
+    // Nor does it mark in what is another's now.
+    EXPECT_EQ(from.mark(address, 1), ouro::Status::out_of_range);
+}
+
+TEST(StreamsDeath, AViewThatWasMovedFromIsCaught) {
+    constexpr ouro::SegmentOptions kWorld{.name = "world", .bytes = 64 * kKib};
+    const auto ring =
+        StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 4, .history_bytes = 4 * kMib});
+    ASSERT_TRUE(ring);
+    ouro::TickView from = *ring->view(0);
+    const ouro::TickView view = std::move(from);
+    EXPECT_DEATH(static_cast<void>(from.page(0)), "a view has the pages of its image");
+    EXPECT_DEATH(StateRing::changed(view, from, [](ouro::ChangedRange) {}), "two views of one ring");
+}
+
+TEST(StreamsDeath, StreamsThatWereMovedFromAreCaught) {
+    MemoryTable empty = small_table();
+    MemoryTable table = std::move(empty);
+    EXPECT_DEATH(static_cast<void>(empty.stats()), "the table was moved from");
+    EXPECT_DEATH(static_cast<void>(empty.open_stream({.name = "stream", .reserve_bytes = kMib})),
+                 "the table was moved from");
+
+    auto stream = table.open_stream({.name = "stream", .reserve_bytes = kMib});
+    ASSERT_TRUE(stream);
+    const ouro::Stream other = *std::move(stream);
+    EXPECT_DEATH(static_cast<void>(stream->take(16, 16)), "the stream was closed or moved from");
+
+    auto frames = FrameStream::create(table, {.frame_bytes = kMib});
+    ASSERT_TRUE(frames);
+    FrameStream moved = *std::move(frames);
+    EXPECT_DEATH(frames->swap(), "the frame stream was moved from");
+    EXPECT_DEATH(static_cast<void>(frames->add_writer()), "the frame stream was moved from");
+    FrameWriter from = moved.add_writer();
+    const FrameWriter writer = std::move(from);
+    EXPECT_DEATH(static_cast<void>(from.allocate(16)), "the writer was moved from");
+
+    auto assets = AssetStack::create(table, {.max_bytes = kMib});
+    ASSERT_TRUE(assets);
+    const AssetStack stack = *std::move(assets);
+    EXPECT_DEATH(static_cast<void>(assets->open_scope("level")), "the stream was closed or moved from");
+}
+// NOLINTEND(bugprone-use-after-move)
+
 TEST(StreamsDeath, ACursorOnlyGoesBack) {
     MemoryTable table = small_table();
     auto stream = table.open_stream({.name = "stream", .reserve_bytes = kMib});

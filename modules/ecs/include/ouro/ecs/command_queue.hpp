@@ -36,10 +36,12 @@ struct CommandReport {
     std::uint32_t failed = 0;
     // All were dropped, since some could not be recorded.
     std::uint32_t dropped = 0;
-    // Who recorded the first one that was skipped, and what it was about; and the first that failed.
+    // Who recorded the first one that was skipped, and the first that failed; and what they were about: null
+    // where that was a new entity, or none.
     std::uint32_t skipped_system = 0;
     std::uint32_t failed_system = 0;
     Entity skipped_entity;
+    Entity failed_entity;
 };
 
 // Commands on their way to a barrier, in memory outside the image. A Schedule has its own; for a program

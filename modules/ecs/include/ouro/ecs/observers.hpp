@@ -17,7 +17,8 @@
 //
 // A schedule delivers at its barriers; commit() delivers what is left, so that a tick takes no event along.
 // What was not delivered before a rollback is dropped with its tick. Observers may spawn, destroy, add and
-// remove: what that causes comes in a next round. They may not commit or roll back.
+// remove: what that causes comes in a next round. They may not commit (busy) or roll back: the delivery ends
+// with `tick_gone` then, and what was left of the tick is dropped.
 //
 // They are no part of the state: every process that simulates makes the same ones in the same order, once,
 // before the first tick. They watch types, whatever numbers these have after a rollback or a load; where the

@@ -69,7 +69,13 @@ namespace detail {
 // Null when the relation was never used.
 template <class R>
 [[nodiscard]] SparseTable* links_of(WorldCore& core) noexcept {
-    const ComponentId id = core.id_of<Link<R>>();
+    ComponentId id = core.id_of<Link<R>>();
+    // A world that was loaded or attached may have what this program has related nothing in. It is found
+    // without making the type known, as others may look at once.
+    if (id == kNoComponent && core.header().first_sparse != 0) [[unlikely]] {
+        id = core.find_component(component_name<Link<R>>());
+        if (id != kNoComponent && core.component(id).kind != ComponentKind::sparse) return nullptr;
+    }
     if (id >= core.header().component_count) return nullptr;
     SparseTable& table = core.sparse_table(id);
     return table.partner == 0 ? nullptr : &table;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -32,6 +33,8 @@ struct ScheduleOptions {
 struct ScheduleReport {
     // Ok; or why the run ended early: as Schedule::prepare, as what a system needs could not be made, or as
     // the barrier of a stage, which was the last one then. Roll the tick back: it is not whole.
+    // Schedule::problem() says more. Busy, and nothing was done, when the schedule runs already: a system may
+    // run another schedule, but not its own.
     Status status = Status::ok;
     // Of all stages. The systems in it are named by their places: see Schedule::name_at.
     CommandReport commands;
@@ -122,7 +125,8 @@ public:
     // not_found (nothing of the name that something is ordered by), bad_argument (two systems of one name),
     // and as the allocator does, also for what add could not keep. problem() says more.
     [[nodiscard]] Expected<void> prepare() noexcept;
-    // Why prepare failed, with the names of the systems.
+    // Why prepare or the last run failed, with the names of the systems and what they were about; empty when
+    // they did not.
     [[nodiscard]] std::string_view problem() const noexcept { return {problem_.data(), problem_length_}; }
 
     // Runs everything once. Requires: nobody uses the world meanwhile.
@@ -186,6 +190,10 @@ private:
     void note(Status status) noexcept {
         if (failure_ == Status::ok) failure_ = status;
     }
+    // Keeps what problem() says, and returns the status.
+    Status tell(Status status, std::initializer_list<std::string_view> parts) noexcept;
+    Status tell_barrier(const Stage& stage, Status delivered) noexcept;
+    [[nodiscard]] ScheduleReport run_stages() noexcept;
     [[nodiscard]] Status prepare_queue(const JobPool& pool) noexcept;
     [[nodiscard]] Status ask_conditions(const Stage& stage) noexcept;
     // Whatever systems need of the world is there before they run, made in their order.
@@ -210,6 +218,7 @@ private:
     // Of what could not be prepared in the middle of a stage.
     std::atomic<Status> late_failure_ = Status::ok;
     bool is_prepared_ = false;
+    std::atomic<bool> is_running_ = false;
     std::array<char, 256> problem_{};
     std::size_t problem_length_ = 0;
 };
@@ -217,12 +226,17 @@ private:
 template <class Other>
 SystemRef SystemRef::order(const Other& other, bool is_after) const noexcept {
     Schedule::Constraint constraint{.system = number_, .other = UINT32_MAX, .is_after = is_after};
-    if constexpr (std::is_same_v<Other, SystemRef>)
-        constraint.other = other.number_;
-    else if constexpr (std::is_function_v<Other>)
+    if constexpr (std::is_same_v<Other, SystemRef>) {
+        // Numbers mean something in one schedule only: of another one it is a name that nobody has.
+        if (other.schedule_ == schedule_)
+            constraint.other = other.number_;
+        else
+            constraint.name = "a system of another schedule";
+    } else if constexpr (std::is_function_v<Other>) {
         constraint.identity = reinterpret_cast<const void*>(&other);
-    else
+    } else {
         schedule_->note(constraint.name.assign(std::string_view(other)));
+    }
     schedule_->constrain(constraint);
     return *this;
 }

@@ -97,7 +97,19 @@ struct SystemParam<Query<Terms...>> {
         system.add(access_of<false, Terms...>());
         if constexpr ((kIsSparseTerm<Terms> || ...)) system.add(access_of<true, Terms...>());
     }
-    static Status prepare(World& world) noexcept { return Query<Terms...>(world.core()).reserve_marks(); }
+    // A component that the world cannot have is told here, since the query itself could only give up.
+    static Status prepare(World& world) noexcept {
+        Status status = Status::ok;
+        (void)((status = know<typename TermTraits<Terms>::Component>(world), status == Status::ok) && ...);
+        return status == Status::ok ? Query<Terms...>(world.core()).reserve_marks() : status;
+    }
+    template <class T>
+    static Status know(World& world) noexcept {
+        if constexpr (std::is_same_v<T, Entity>)
+            return Status::ok;
+        else
+            return world.component<T>().status();
+    }
     static Query<Terms...> make(const SystemContext& context) noexcept {
         return Query<Terms...>(context.world->core());
     }

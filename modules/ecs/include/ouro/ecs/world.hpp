@@ -40,7 +40,8 @@ class PastWorld;
 class World {
 public:
     // Fails with not_found (no such segment), bad_argument (no entities or too many archetypes, or the
-    // segment is process-bound or not declared), capacity_exhausted (the segment is too small for the
+    // segment is process-bound or not declared), address_in_use (a world or a heap lies there already:
+    // attach, or see ImageHeapOptions::replaces), capacity_exhausted (the segment is too small for the
     // tables), and as os::reserve does.
     [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
     // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is

@@ -33,6 +33,9 @@ enum class BlockKind : std::uint8_t {
     scattered = 3,
 };
 
+// As listings show it: "own", "part" or "scattered"; "unknown" for a number of a later version.
+[[nodiscard]] std::string_view block_kind_name(BlockKind kind) noexcept;
+
 // One entry as bytes, the same on every platform. Written by its owner while others read: in the process,
 // read it through visit_blocks.
 struct BlockEntry {

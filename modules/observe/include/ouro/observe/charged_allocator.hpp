@@ -17,6 +17,18 @@
 
 namespace ouro {
 
+class SmallObjectAllocator;
+
+namespace detail {
+
+// Resources that have their memory from the system, and so never come to a ChargedAllocator themselves.
+template <class Resource>
+inline constexpr bool kChargesNothing = false;
+template <>
+inline constexpr bool kChargesNothing<SmallObjectAllocator> = true;
+
+}  // namespace detail
+
 // Charges what goes through it to tags: a tag of its own, or the one that is current on the thread
 // (TagScope). Budgets are kept, use is counted, and the profiler sees the allocations.
 //
@@ -48,13 +60,18 @@ public:
         const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
             return fail(tag.trailer.tag(), status, size, alignment);
-        const detail::PendingCharge pending = detail::charge_credit(tag, size);
+        std::int64_t lead = 0;
+        const detail::PendingCharge pending = detail::charge_credit(tag, size, lead);
         if (!pending.charge.is_plain() || has_observers()) [[unlikely]]
             return allocate_specially(pending.charge, tag.trailer.tag(), size, alignment);
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) [[unlikely]]
             return give_up(tag.trailer.tag(), given.status(), size, alignment);
-        detail::confirm(pending);
+        if constexpr (detail::kChargesNothing<Upstream>) {
+            detail::confirm_as_charged(pending, lead);
+        } else {
+            detail::confirm(pending);
+        }
         const MemoryBlock block{given->data, size};
         detail::write_trailer(block, tag.trailer);
         return block;
@@ -97,7 +114,7 @@ public:
 
 private:
     [[nodiscard]] detail::ChargedTag tag_in_force() const noexcept {
-        detail::ChargedTag tag = detail::t_current_tag;
+        detail::ChargedTag tag = detail::t_ledger.tag;
         if (has_tag_) tag = tag_;
         return tag;
     }

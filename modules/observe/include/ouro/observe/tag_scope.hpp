@@ -8,17 +8,11 @@
 #include <utility>
 
 namespace ouro {
-namespace detail {
-
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local ChargedTag t_current_tag;
-
-}  // namespace detail
-
 // What this thread's allocations are for now: untagged outside of every scope, and where observing is
 // compiled out.
 [[nodiscard]] inline Tag current_tag() noexcept {
     if constexpr (!kObserving) return {};
-    return detail::t_current_tag.trailer.tag();
+    return detail::t_ledger.tag.trailer.tag();
 }
 
 // From here to the end of the scope, what this thread allocates from a ChargedAllocator without a tag of its
@@ -32,11 +26,11 @@ public:
     explicit TagScope([[maybe_unused]] Tag tag) noexcept {
         if constexpr (kObserving) {
             OURO_ASSERT(tag.id() < tag_count(), "the tag was not registered");
-            before_ = std::exchange(detail::t_current_tag, detail::ChargedTag(tag));
+            before_ = std::exchange(detail::t_ledger.tag, detail::ChargedTag(tag));
         }
     }
     ~TagScope() {
-        if constexpr (kObserving) detail::t_current_tag = before_;
+        if constexpr (kObserving) detail::t_ledger.tag = before_;
     }
     TagScope(const TagScope&) = delete;
     TagScope& operator=(const TagScope&) = delete;

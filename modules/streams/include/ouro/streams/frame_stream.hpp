@@ -81,13 +81,13 @@ public:
     ~FrameStream();
 
     // For the use of one thread at a time. From any thread.
-    [[nodiscard]] FrameWriter add_writer() noexcept { return FrameWriter(*core_); }
+    [[nodiscard]] FrameWriter add_writer() noexcept { return FrameWriter(core()); }
 
     // Ends the frame: it becomes the last one, and what was the last one is gone.
     void swap() noexcept;
 
     [[nodiscard]] std::uint64_t frame() const noexcept {
-        return core_->frame.load(std::memory_order_acquire);
+        return core().frame.load(std::memory_order_acquire);
     }
     // Whether the address lies in what writers took of the current frame, or of the last.
     [[nodiscard]] bool is_in_current_frame(const void* address) const noexcept;
@@ -104,6 +104,10 @@ private:
     FrameStream(detail::FrameCore* core, const Options& options) noexcept
         : core_(core), decay_swaps_(options.decay_swaps), kept_bytes_(options.prewarm_bytes) {}
     void end() noexcept;
+    [[nodiscard]] detail::FrameCore& core() const noexcept {
+        OURO_ASSERT(core_ != nullptr, "the frame stream was moved from");
+        return *core_;
+    }
     void bury(detail::FrameHalf& half, std::size_t used_bytes) noexcept;
     void decay(detail::FrameHalf& half) noexcept;
 

@@ -137,11 +137,15 @@ private:
         return std::span<T>(reinterpret_cast<T*>(block->data), count);
     }
 
+    [[nodiscard]] detail::FrameCore& core() const noexcept {
+        OURO_ASSERT(core_ != nullptr, "the writer was moved from");
+        return *core_;
+    }
     [[nodiscard]] bool is_newest(MemoryBlock block) const noexcept {
         return !block.is_null() && reinterpret_cast<std::uintptr_t>(block.end()) == cursor_;
     }
     [[nodiscard]] bool is_current() const noexcept {
-        return frame_ == core_->frame.load(std::memory_order_acquire);
+        return frame_ == core().frame.load(std::memory_order_acquire);
     }
     void move_back_to(std::uintptr_t cursor) noexcept {
         annotate::forbid({reinterpret_cast<std::byte*>(cursor), cursor_ - cursor});

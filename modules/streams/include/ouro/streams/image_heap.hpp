@@ -48,6 +48,9 @@ struct ImageHeapOptions {
     // Notes where each block begins, for reports of who has a byte: a bit for 16 bytes of the segment, and a
     // write for each call. Images with notes have other bytes than images without.
     bool notes_blocks = false;
+    // Begins anew where a heap lies already, as in an image that was loaded: all that is in it is lost.
+    // Without, create() refuses, and attach() takes it over.
+    bool replaces = false;
 };
 
 // A heap inside a segment of a ring's image. All that it knows lies there too, so that going back takes
@@ -78,14 +81,19 @@ public:
         std::uint32_t roots = 0;
     };
 
-    // Makes an empty heap of the whole segment. Fails with not_found, and out_of_range when the segment is
-    // too small for a heap. The segment may have any kind of tracking.
+    // Makes an empty heap of the whole segment. Fails with not_found, address_in_use when a heap lies there
+    // already (see ImageHeapOptions::replaces), and out_of_range when the segment is too small for a heap.
+    // The segment may have any kind of tracking.
     [[nodiscard]] static Expected<ImageHeap> create(const StateRing& ring, std::string_view segment,
                                                     const ImageHeapOptions& options = {}) noexcept;
     // The heap that lies in the segment, after verifying all of it: in an image that was loaded. A handle
     // that was there before a rollback need not be attached again, unless the heap was made after that tick.
     // Fails with not_found and corrupt_data.
     [[nodiscard]] static Expected<ImageHeap> attach(const StateRing& ring, std::string_view segment) noexcept;
+
+    // Takes the heap away with all that is in it, so that another can be made there. Handles to it answer as
+    // they do before the tick in which it was made.
+    void discard() noexcept;
 
     // Memory of zeros. Fails with zero_size, bad_alignment (beyond kMaxAlignment too), size_overflow (more
     // than any heap has) and capacity_exhausted.

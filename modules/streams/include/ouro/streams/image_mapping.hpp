@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace ouro {
 
@@ -35,7 +36,19 @@ public:
     // wrong_format, corrupt_data and out_of_range.
     [[nodiscard]] static Expected<ImageMapping> look_at(std::span<const std::byte> bytes) noexcept;
 
-    // What offsets of the image are resolved through.
+    ImageMapping(ImageMapping&& other) noexcept
+        : mapping_(std::move(other.mapping_)),
+          bytes_(std::exchange(other.bytes_, {})),
+          header_(std::exchange(other.header_, {})) {}
+    ImageMapping& operator=(ImageMapping&& other) noexcept {
+        mapping_ = std::move(other.mapping_);
+        bytes_ = std::exchange(other.bytes_, {});
+        header_ = std::exchange(other.header_, {});
+        return *this;
+    }
+    ~ImageMapping() = default;
+
+    // What offsets of the image are resolved through. Without bytes once it was moved from.
     [[nodiscard]] ConstOffsetBase base() const noexcept { return {bytes_.data(), bytes_.size()}; }
     // The first page as it was when this was made, and sound.
     [[nodiscard]] const ImageHeader& header() const noexcept { return header_; }

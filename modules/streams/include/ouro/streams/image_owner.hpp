@@ -33,6 +33,13 @@ enum class OwnerKind : std::uint8_t {
     element,
     // The copy of memory outside the image; see StateRing::keep_outside.
     outside,
+    // Of a SimMap or SimSet: an entry, one that is removed or not used yet, and what finds them by their
+    // hash.
+    entry,
+    entry_place,
+    table_index,
+    // The characters of a SimString.
+    text,
 };
 
 [[nodiscard]] std::string_view owner_kind_name(OwnerKind kind) noexcept;
@@ -47,7 +54,7 @@ struct ImageOwner {
     // What it has, in the image; no bytes when that is not known.
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    // Of an object or element in its container.
+    // Of an object, element or entry in its container; entries in the order of adding, removed ones included.
     std::uint64_t number = 0;
     // Of what is outside.
     const void* address = nullptr;

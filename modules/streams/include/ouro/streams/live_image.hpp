@@ -8,6 +8,7 @@
 #include <ouro/os/memory_object.hpp>
 #include <ouro/os/reservation.hpp>
 #include <ouro/streams/memory_table.hpp>
+#include <ouro/streams/ring_refusal.hpp>
 #include <ouro/streams/segment.hpp>
 #include <ouro/streams/stream.hpp>
 
@@ -79,8 +80,13 @@ public:
     // bad_argument (a name that is empty, too long or there twice), bad_alignment (an offset), address_in_use
     // (segments overlap, or the address is taken), size_overflow (more than kMaxBytes), not_supported (a
     // tracking that this machine has not), and as os::reserve, MemoryObject::create and, in a table,
-    // MemoryTable::open_stream do. A table and an address together are a bad_argument.
-    [[nodiscard]] static Expected<LiveImage> create(const LiveImageOptions& options) noexcept;
+    // MemoryTable::open_stream do. A table and an address together are a bad_argument. What exactly was wrong
+    // is said in the refusal, where one is given.
+    [[nodiscard]] static Expected<LiveImage> create(const LiveImageOptions& options,
+                                                    RingRefusal* refusal = nullptr) noexcept;
+    // The bytes that an image of such segments has. Fails as create does because of them.
+    [[nodiscard]] static Expected<std::uint64_t> measure(std::span<const SegmentOptions> segments,
+                                                         RingRefusal* refusal = nullptr) noexcept;
 
     constexpr LiveImage() noexcept = default;
 
@@ -105,17 +111,22 @@ public:
     // For a reader in another process; -1 where memory has no second mapping.
     [[nodiscard]] int descriptor() const noexcept { return object_.descriptor(); }
 
+    // Shows in the list of blocks how much of it is in use.
+    void note_use(std::size_t bytes) noexcept;
+
     // Writes the header page anew, as it was when the image was fresh.
     void write_header() noexcept;
 
 private:
-    Status place(std::span<const SegmentOptions> options) noexcept;
-    Status place_one(const SegmentOptions& options, std::uint64_t& end) noexcept;
-    Status choose_tracking() noexcept;
+    Status start(const LiveImageOptions& options, RingRefusal& why) noexcept;
+    Status place(std::span<const SegmentOptions> options, RingRefusal& why) noexcept;
+    Status place_one(const SegmentOptions& options, std::uint64_t& end, RingRefusal& why) noexcept;
+    [[nodiscard]] Status check_overlaps(RingRefusal& why) const noexcept;
+    Status choose_tracking(RingRefusal& why) noexcept;
     [[nodiscard]] Expected<std::size_t> total_bytes() const noexcept;
     [[nodiscard]] Expected<MemoryBlock> take_addresses(const LiveImageOptions& options,
                                                        std::size_t bytes) noexcept;
-    Status map(const LiveImageOptions& options) noexcept;
+    Status map(const LiveImageOptions& options, RingRefusal& why) noexcept;
     Status map_twice(MemoryBlock place) noexcept;
     Status map_plainly(MemoryBlock place) noexcept;
     void list(const LiveImageOptions& options) noexcept;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/os/reservation.hpp>
@@ -64,8 +65,8 @@ public:
     [[nodiscard]] Expected<Stream> open_stream(const StreamOptions& options) noexcept;
 
     // The addresses that streams are cut from.
-    [[nodiscard]] MemoryBlock range() const noexcept { return state_->range; }
-    [[nodiscard]] BlockHandle listing() const noexcept { return state_->listing.handle(); }
+    [[nodiscard]] MemoryBlock range() const noexcept { return state().range; }
+    [[nodiscard]] BlockHandle listing() const noexcept { return state().listing.handle(); }
 
     // The registry's entries of the open streams, by address, as many as fit; returns how many there are. A
     // stream that found the registry full is left out.
@@ -80,6 +81,10 @@ private:
     MemoryTable(os::Reservation reservation, detail::TableState* state) noexcept
         : reservation_(std::move(reservation)), state_(state) {}
     void end() noexcept;
+    [[nodiscard]] detail::TableState& state() const noexcept {
+        OURO_ASSERT(state_ != nullptr, "the table was moved from");
+        return *state_;
+    }
 
     os::Reservation reservation_;
     detail::TableState* state_ = nullptr;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace ouro {
 
@@ -49,6 +50,12 @@ template <class Key, class Value>
 inline constexpr bool kIsSimValue<SimMap<Key, Value>> = true;
 static_assert(sizeof(SimMap<int, double>) == 16 && alignof(SimMap<int, double>) == 4);
 static_assert(std::is_standard_layout_v<SimMap<int, double>> && SimKey<SimMap<int, double>>);
+
+// Tells reports which entry has a byte. Requires: the map lies in the image that is asked about.
+template <class Key, class Value>
+[[nodiscard]] OwnerSource owner_source(std::string_view name, const SimMap<Key, Value>& map) noexcept {
+    return detail::table_owner_source(name, map);
+}
 
 // The operations of a SimMap in the image; see ImageHeap::bind. Values move when a key is added. Those that
 // fail do so as ImageHeap::allocate does, and leave the map as it was.

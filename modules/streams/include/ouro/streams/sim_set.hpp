@@ -3,6 +3,7 @@
 #include <ouro/streams/detail/sim_table_ref.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace ouro {
 
@@ -39,6 +40,12 @@ public:
 template <class Key>
 inline constexpr bool kIsSimValue<SimSet<Key>> = true;
 static_assert(sizeof(SimSet<int>) == 16 && alignof(SimSet<int>) == 4 && SimKey<SimSet<int>>);
+
+// As for a SimMap.
+template <class Key>
+[[nodiscard]] OwnerSource owner_source(std::string_view name, const SimSet<Key>& set) noexcept {
+    return detail::table_owner_source(name, set);
+}
 
 // The operations of a SimSet in the image; see ImageHeap::bind. What fails does so as ImageHeap::allocate
 // does, and leaves the set as it was.

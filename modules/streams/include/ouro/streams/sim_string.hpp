@@ -35,6 +35,16 @@ public:
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept { return characters_.check(base); }
     [[nodiscard]] Status check(const ImageHeap& heap) const noexcept { return characters_.check(heap); }
 
+    // For owner_source().
+    [[nodiscard]] bool find_owner(std::uint64_t offset, ImageOwner& owner) const noexcept {
+        if (!characters_.find_owner(offset, owner)) return false;
+        owner = {.kind = OwnerKind::text,
+                 .name = {},
+                 .offset = owner.offset - owner.number,
+                 .bytes = characters_.capacity()};
+        return true;
+    }
+
 private:
     friend class SimStringRef;
 
@@ -44,6 +54,15 @@ private:
 template <>
 inline constexpr bool kIsSimValue<SimString> = true;
 static_assert(sizeof(SimString) == 12 && alignof(SimString) == 4 && SimKey<SimString>);
+
+// Tells reports whether a text has a byte. Requires: the text lies in the image that is asked about.
+[[nodiscard]] inline OwnerSource owner_source(std::string_view name, const SimString& text) noexcept {
+    return {.name = name,
+            .context = &text,
+            .find = [](const void* context, ConstOffsetBase, std::uint64_t offset, ImageOwner& owner) {
+                return static_cast<const SimString*>(context)->find_owner(offset, owner);
+            }};
+}
 
 // The operations of a SimString in the image; see ImageHeap::bind. Those that fail do so as
 // ImageHeap::allocate does, and leave the text as it was. What is assigned or appended may be a part of the

@@ -9,6 +9,7 @@
 #include <ouro/streams/dirty_map.hpp>
 #include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/kept_future.hpp>
+#include <ouro/streams/ring_refusal.hpp>
 #include <ouro/streams/segment.hpp>
 #include <ouro/streams/tick_view.hpp>
 
@@ -29,7 +30,7 @@ struct StateRingOptions {
     // How many ticks before the newest can be gone back to.
     std::uint32_t history_ticks = 600;
     // All that the history may ever take, its index included. Must hold every page of the image twice, and
-    // what readers may pin.
+    // what readers may pin: StateRing::least_history_bytes() says how much that is.
     std::uint64_t history_bytes = std::uint64_t{1} << 30;
     // Of these, how much readers of old ticks may keep from being given up; zero: half of what is left
     // when every page is held twice.
@@ -103,10 +104,10 @@ struct StateRingStats {
 //     const SegmentOptions world{.name = "world", .bytes = 64 << 20};
 //     auto ring = StateRing::create({.segments = {&world, 1}});
 //     ... write into ring->segment_block("world"), and ring->mark(address, bytes) what was written
-//     const Tick tick = *ring->commit();
+//     const auto tick = ring->commit();          // Expected<Tick>
 //     ... simulate and commit on
-//     ring->rollback(tick);              // byte for byte as it was
-//     auto past = ring->view(tick - 5);  // read it, from any thread
+//     const auto done = ring->rollback(*tick);   // byte for byte as it was
+//     const auto past = ring->view(*tick - 5);   // read it, from any thread
 //
 // One thread at a time commits and rolls back, while nobody writes to the image or marks. Between, any number
 // of threads write and mark at once. Views are taken, read and compared on any thread at any time, which may
@@ -117,16 +118,27 @@ public:
     // Fails as LiveImage::create does, with bad_argument (no ticks to keep, or far too many, no such
     // thinning), budget_exceeded (history_bytes are too few for this image) or out_of_memory; from a table
     // also with capacity_exhausted (no room for the image or the history) or sealed. Nothing is left behind
-    // then.
-    [[nodiscard]] static Expected<StateRing> create(const StateRingOptions& options) noexcept;
+    // then. What exactly was wrong, and by how much, is said in the refusal, where one is given:
+    //
+    //     RingRefusal refusal;
+    //     auto ring = StateRing::create(options, &refusal);
+    //     if (!ring) return complain(describe_refusal(refusal, text));
+    [[nodiscard]] static Expected<StateRing> create(const StateRingOptions& options,
+                                                    RingRefusal* refusal = nullptr) noexcept;
+
+    // The least that history_bytes can be with all other options as they are: every page twice, what readers
+    // may pin, and the index. Fails as create does because of these options.
+    [[nodiscard]] static Expected<std::uint64_t> least_history_bytes(const StateRingOptions& options,
+                                                                     RingRefusal* refusal = nullptr) noexcept;
 
     constexpr StateRing() noexcept = default;
     StateRing(StateRing&& other) noexcept
         : memory_(std::move(other.memory_)),
           core_(std::exchange(other.core_, nullptr)),
-          marks_(other.marks_) {}
+          marks_(std::exchange(other.marks_, {})) {}
     StateRing& operator=(StateRing&& other) noexcept;
-    // Requires: no view of it is left (assert).
+    // Requires: no view of it is left (assert). Of a ring that was moved from, or that nobody made, nothing
+    // else may be called (assert), but mark(), which is out_of_range.
     ~StateRing();
 
     [[nodiscard]] MemoryBlock image() const noexcept;
@@ -153,8 +165,8 @@ public:
     Expected<Tick> commit() noexcept;
 
     // The image is as it was when that tick was committed; later ticks are gone. Fails with tick_gone (before
-    // the oldest), tick_thinned, out_of_range (after the newest), capacity_exhausted (very many abandoned
-    // futures are still read) or as the system's trackers do: then nothing has changed.
+    // the oldest), tick_thinned, out_of_range (after the newest) or as the system's trackers do: then nothing
+    // has changed. Never because of readers: those of the ticks that go read on.
     Expected<void> rollback(Tick tick) noexcept;
 
     // The newest kept tick at or before this one: another where it was thinned out. tick_gone or
@@ -175,7 +187,7 @@ public:
 
     // Goes back as rollback does, and keeps the ticks behind as a future that can be read and compared until
     // it is dropped. What it takes counts against reader_bytes: budget_exceeded when that is too little,
-    // capacity_exhausted when too many futures are kept, and nothing has changed then.
+    // capacity_exhausted when 48 futures are kept, and nothing has changed then.
     Expected<KeptFuture> branch(Tick tick) noexcept;
     // stale_handle when it is gone already. Views of it stay good.
     Expected<void> drop(KeptFuture future) noexcept;
@@ -248,7 +260,10 @@ private:
                                void* function) noexcept;
     using StepFunction = void (*)(void* function, Tick tick);
     Expected<void> restore_erased(Tick tick, StepFunction step, void* function) noexcept;
+    Status start(const StateRingOptions& options, RingRefusal& why) noexcept;
     void end() noexcept;
+    [[nodiscard]] detail::RingCore& core() const noexcept;
+    void note_use() noexcept;
 
     detail::HistoryMemory memory_;
     detail::RingCore* core_ = nullptr;

@@ -102,6 +102,9 @@ public:
     // For owners that put memory of their own over the range (os::MapRequest::within), from its front, and
     // take it away again before they close the stream.
     void note_mapped(std::size_t committed_bytes, std::size_t cursor_bytes) noexcept;
+    // For owners that take all of it at once: how much of it is in use, which is not from its front. Cheap
+    // enough for every tick, and without a lock as long as it is near to what was told before.
+    void note_use(std::size_t bytes) noexcept;
     // Counts as refused, and is told by last_refusal(): for owners with bounds of their own. Returns the
     // status.
     Status refuse(Status status, std::size_t wanted_bytes) noexcept;
@@ -119,7 +122,7 @@ private:
     explicit Stream(detail::StreamSlot& slot) noexcept : slot_(&slot) {}
 
     [[nodiscard]] detail::StreamSlot& slot() const noexcept {
-        OURO_DEBUG_ASSERT(slot_ != nullptr, "the stream was closed or moved from");
+        OURO_ASSERT(slot_ != nullptr, "the stream was closed or moved from");
         return *slot_;
     }
     [[nodiscard]] MemoryBlock hand_out(std::size_t offset, std::size_t size) noexcept {

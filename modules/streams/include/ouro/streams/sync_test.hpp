@@ -1,10 +1,13 @@
 #pragma once
 
 #include <ouro/base/expected.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <type_traits>
 
 namespace ouro {
@@ -26,7 +29,14 @@ struct SyncDifference {
     std::uint64_t bytes = 0;
     std::array<std::byte, 16> first{};
     std::array<std::byte, 16> second{};
+    // Who has the first of them, in the second run.
+    ImageOwner owner{};
 };
+
+// Writes it as a sentence, cut where the text is full, with a zero at the end: "tick 40 differs in segment
+// 'world', page 16: 1 byte at image offset 65604 was 28 and is 2f when simulated again: byte 8 of element 5
+// of 'creatures' (12 bytes)". 300 characters hold all of them. Returns what was written, without the zero.
+std::string_view describe_difference(const SyncDifference& difference, std::span<char> text) noexcept;
 
 struct SyncOutcome {
     // How many ticks were simulated again; zero as long as fewer were ever committed.
@@ -40,7 +50,9 @@ struct SyncOutcome {
 // committing it:
 //
 //     const auto outcome = sync_test(ring, 7, [&](Tick tick) { simulate(inputs_of(tick)); });
-//     if (outcome && outcome->differs) report(outcome->difference);
+//     if (outcome && outcome->differs) log(describe_difference(outcome->difference, text));
+//
+// Containers that are given as sources are asked who has the bytes that differ: see find_owner().
 //
 // It never goes back before tick 1, which holds the initial state: the fresh image of tick 0 is all zeros,
 // and what a program writes there before its first commit is in no step.
@@ -52,15 +64,16 @@ struct SyncOutcome {
 inline constexpr std::uint32_t kMaxSyncDistance = 256;
 
 using StepFunction = void (*)(void* function, Tick tick);
-Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFunction step,
-                                void* function) noexcept;
+Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFunction step, void* function,
+                                std::span<const OwnerSource> sources = {}) noexcept;
 
 template <class Step>
-Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, Step&& step) noexcept {
+Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, Step&& step,
+                                std::span<const OwnerSource> sources = {}) noexcept {
     using Function = std::remove_reference_t<Step>;
     return sync_test(
         ring, distance, [](void* function, Tick tick) { (*static_cast<Function*>(function))(tick); },
-        const_cast<void*>(static_cast<const void*>(&step)));
+        const_cast<void*>(static_cast<const void*>(&step)), sources);
 }
 
 }  // namespace ouro

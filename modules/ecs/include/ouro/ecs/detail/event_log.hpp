@@ -56,8 +56,12 @@ public:
     void record(std::uint64_t epoch, EventKind kind, Entity entity, ComponentId id,
                 std::span<const std::byte> value = {}) noexcept;
     // busy within a delivery; capacity_exhausted when events were lost since the last one; budget_exceeded
-    // when there are still some after kMaxRounds, which stay for the next call.
+    // when there are still some after kMaxRounds, which stay for the next call; tick_gone when an observer
+    // went back, or ended the tick: what was left of it is dropped.
     Status deliver(std::uint64_t epoch, World& world) noexcept;
+    [[nodiscard]] bool has_events(std::uint64_t epoch) const noexcept {
+        return epoch_ == epoch && read_ != used_;
+    }
 
 private:
     struct Record {
@@ -75,7 +79,9 @@ private:
         used_ = read_ = 0;
         has_lost_ = false;
     }
-    void call_observers(const Record& record, World& world) const noexcept;
+    // False when one of them left the tick: the rest is not called.
+    [[nodiscard]] bool call_observers(const Record& record, World& world) const noexcept;
+    [[nodiscard]] bool deliver_round(World& world) noexcept;
 
     std::span<Observer> observers_;
     std::uint32_t observer_count_ = 0;

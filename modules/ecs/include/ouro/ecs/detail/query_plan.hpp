@@ -249,7 +249,8 @@ private:
             return kEntityComponent;
         } else {
             const auto id = core.template component<T>();
-            OURO_ASSERT(id.has_value(), "the components of a query fit into the world");
+            if (!id.has_value()) [[unlikely]]
+                component_missing(component_name<T>(), id.status());
             return *id;
         }
     }

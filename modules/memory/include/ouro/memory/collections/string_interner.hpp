@@ -63,8 +63,14 @@ public:
         return texts_[index];
     }
 
-    // All texts; the id is the index.
+    // All texts; the id is the index. As a range the interner is the same. A text that is added ends
+    // iterators.
     [[nodiscard]] std::span<const std::string_view> texts() const noexcept { return texts_.span(); }
+    using value_type = std::string_view;
+    using const_iterator = const std::string_view*;
+    using iterator = const_iterator;
+    [[nodiscard]] const_iterator begin() const noexcept { return texts_.begin(); }
+    [[nodiscard]] const_iterator end() const noexcept { return texts_.end(); }
     [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
     [[nodiscard]] bool empty() const noexcept { return texts_.empty(); }
 

@@ -233,7 +233,8 @@ private:
     // Number of the purge that somebody waited for in vain.
     std::atomic<std::uint64_t> stuck_purge_ = 0;
     std::atomic<std::uint64_t> ended_purges_ = 0;
-    // Large blocks, taken and returned; and all that heaps did which a reset has forgotten.
+    // Large blocks, taken and returned; small ones of threads without a heap, returned; and all that heaps
+    // did which a reset has forgotten.
     std::atomic<std::uint64_t> other_operations_ = 0;
     std::atomic<std::uint64_t> failures_ = 0;
     void (*on_growth_)(void* context);

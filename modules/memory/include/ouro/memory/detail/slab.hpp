@@ -30,7 +30,7 @@ struct alignas(64) Slab {
     std::atomic<std::uint32_t> used;
     // Blocks from here on were never out.
     std::uint32_t first_fresh;
-    // Blocks; for a large block, its units.
+    // Blocks; for a large block, its units. Whoever counts reads the latter at any time: see set_capacity.
     std::uint32_t capacity;
     std::uint8_t size_class;
     std::uint8_t units;
@@ -40,6 +40,12 @@ struct alignas(64) Slab {
     // Other threads have freed blocks of it.
     bool is_freed_elsewhere;
 
+    void set_capacity(std::uint32_t blocks_or_units) noexcept {
+        std::atomic_ref(capacity).store(blocks_or_units, std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint32_t seen_capacity() noexcept {
+        return std::atomic_ref(capacity).load(std::memory_order_relaxed);
+    }
     [[nodiscard]] bool has_blocks() const noexcept { return returned != 0 || first_fresh < capacity; }
     [[nodiscard]] bool has_few() const noexcept { return capacity <= 64; }
 };

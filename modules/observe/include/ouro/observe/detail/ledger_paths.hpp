@@ -4,6 +4,7 @@
 #include <ouro/memory/tag.hpp>
 #include <ouro/observe/detail/block_trailer.hpp>
 #include <ouro/observe/detail/ledger_layout.hpp>
+#include <ouro/observe/detail/owner_words.hpp>
 #include <ouro/observe/detail/sample_clock.hpp>
 
 #include <atomic>
@@ -12,9 +13,6 @@
 
 // The ways into the ledger that every allocation and every free takes.
 namespace ouro::detail {
-
-// This thread's shard; null before its first slow work, after its end, and always where threads share.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local LedgerShard* t_shard = nullptr;
 
 // A tag in the two forms that an allocation needs: what is written behind the block, and where a shard counts
 // it.
@@ -28,6 +26,15 @@ struct ChargedTag {
     BlockTrailer trailer;
     std::uint32_t cell_offset;
 };
+
+// What each call needs of its thread, in one place.
+struct LedgerThread {
+    // What allocations are for now.
+    ChargedTag tag;
+    // Null before the thread's first slow work, after its end, and always where threads share.
+    LedgerShard* shard = nullptr;
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local LedgerThread t_ledger;
 
 [[nodiscard]] inline LedgerCell& cell_at(LedgerShard& shard, std::size_t offset) noexcept {
     auto* place = reinterpret_cast<std::byte*>(&shard) + offset;
@@ -74,21 +81,17 @@ inline void taken_then_look() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Only the owner writes: no locked instruction.
-template <class Number, class Amount>
-inline void add_to(std::atomic<Number>& sum, Amount amount) noexcept {
-    sum.store(sum.load(std::memory_order_relaxed) + static_cast<Number>(amount), std::memory_order_relaxed);
-}
-
 // A charge for memory that is still to be had, with where that is noted once it is there.
 struct PendingCharge {
     Charge charge;
     LedgerCell* cell = nullptr;
 };
 
-// For a new block, out of the thread's credit or not at all. Requires: a registered tag.
-[[nodiscard]] inline PendingCharge charge_credit(ChargedTag tag, std::size_t bytes) noexcept {
-    LedgerShard* const shard = t_shard;
+// For a new block, out of the thread's credit or not at all. The lead is that of the cell with it. Requires:
+// a registered tag.
+[[nodiscard]] inline PendingCharge charge_credit(ChargedTag tag, std::size_t bytes,
+                                                 std::int64_t& lead) noexcept {
+    LedgerShard* const shard = t_ledger.shard;
     if (shard == nullptr) [[unlikely]]
         return {deferred_charge()};
     LedgerCell& cell = cell_at(*shard, tag.cell_offset);
@@ -98,9 +101,9 @@ struct PendingCharge {
     cell.allocated.store(static_cast<std::int64_t>(allocated), std::memory_order_relaxed);
     taken_then_look();
     const auto allowance = static_cast<std::uint64_t>(cell.allowance.load(std::memory_order_relaxed));
-    const auto lead = static_cast<std::int64_t>(allowance - allocated);
+    lead = static_cast<std::int64_t>(allowance - allocated);
     const bool is_plain = bytes <= SIZE_MAX / 4;
-    if (!is_plain || lead < cell.floor.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (!is_plain || is_below(lead, cell.floor)) [[unlikely]] {
         cell.allocated.store(before, std::memory_order_relaxed);
         return {deferred_charge()};
     }
@@ -116,7 +119,12 @@ inline void confirm(const PendingCharge& pending) noexcept {
     if (pending.cell == nullptr) __builtin_unreachable();
     LedgerCell& cell = *pending.cell;
     const std::int64_t lead = cell.lead();
-    if (lead < cell.least.load(std::memory_order_relaxed)) cell.least.store(lead, std::memory_order_relaxed);
+    if (is_below(lead, cell.least)) cell.least.store(lead, std::memory_order_relaxed);
+}
+// The same with the lead that there was, where the resource below charges nothing.
+inline void confirm_as_charged(const PendingCharge& pending, std::int64_t lead) noexcept {
+    if (pending.cell == nullptr) __builtin_unreachable();
+    if (is_below(lead, pending.cell->least)) pending.cell->least.store(lead, std::memory_order_relaxed);
 }
 // The same after slow work: also raises what the memory has made due.
 [[gnu::cold, gnu::noinline]] void confirm_slow(Tag tag) noexcept;
@@ -124,9 +132,10 @@ inline void confirm(const PendingCharge& pending) noexcept {
 // For a block that is there already, with slow work where it takes some: ok, budget_exceeded or rate_limited,
 // which then count as failures of the tag.
 [[nodiscard]] inline Charge charge(ChargedTag tag, std::size_t bytes) noexcept {
-    const PendingCharge pending = charge_credit(tag, bytes);
+    std::int64_t lead = 0;
+    const PendingCharge pending = charge_credit(tag, bytes, lead);
     if (!pending.charge.is_deferred()) {
-        confirm(pending);
+        confirm_as_charged(pending, lead);
         return pending.charge;
     }
     const Status status = charge_slow(tag.trailer.tag(), bytes);
@@ -136,14 +145,14 @@ inline void confirm(const PendingCharge& pending) noexcept {
 
 // For a block that goes, charged on this thread or another. Requires: a registered tag.
 inline void refund(ChargedTag tag, std::size_t bytes) noexcept {
-    LedgerShard* const shard = t_shard;
+    LedgerShard* const shard = t_ledger.shard;
     if (shard == nullptr) [[unlikely]]
         return refund_slow(tag.trailer.tag(), bytes);
     LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t allowance =
         cell.allowance.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
     const std::int64_t lead = allowance - cell.allocated.load(std::memory_order_relaxed);
-    if (lead > cell.ceiling.load(std::memory_order_relaxed)) [[unlikely]]
+    if (is_above(lead, cell.ceiling)) [[unlikely]]
         return refund_slow(tag.trailer.tag(), bytes);
     cell.allowance.store(allowance, std::memory_order_relaxed);
     add_to(cell.frees, 1U);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ouro/observe/detail/owner_words.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -28,9 +30,7 @@ struct SampleClock {
 
 // True when these bytes end the countdown. Only for the clock's own thread.
 [[nodiscard]] inline bool count_down(SampleClock& clock, std::size_t bytes) noexcept {
-    const std::int64_t left = clock.left.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
-    clock.left.store(left, std::memory_order_relaxed);
-    return left < 0;
+    return take_from(clock.left, static_cast<std::int64_t>(bytes));
 }
 
 // What all threads sample at, in one word: the mean distance of samples in bytes, zero for none, and a number

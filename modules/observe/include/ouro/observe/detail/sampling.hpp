@@ -17,7 +17,7 @@ namespace ouro::detail {
 
 // True when this allocation ends the thread's countdown.
 [[nodiscard]] inline bool is_sample_due(std::size_t bytes) noexcept {
-    LedgerShard* const shard = t_shard;
+    LedgerShard* const shard = t_ledger.shard;
     if (shard == nullptr) [[unlikely]]
         return is_shared_sample_due(bytes);
     return count_down(shard->samples, bytes);
@@ -56,9 +56,21 @@ struct TakenSample {
 // The next number for a clock that lies in no shard.
 [[nodiscard]] std::uint32_t new_clock_id() noexcept;
 
+// Makes what start_profiler needs, so that a signal handler may call it later on; false where there is no
+// memory for it.
+[[nodiscard]] bool prepare_profiler() noexcept;
+// True in a signal handler that interrupted its thread's own work on the tables: start_profiler finds them
+// busy then, and mark_growth does nothing.
+[[nodiscard]] bool is_inside_profile() noexcept;
+
+// How many bytes later a thread looks again whether the profiler was started, should it have missed that.
+inline constexpr std::int64_t kLookBytes = std::int64_t{1} << 20;
+
 // Begins the next countdown of a clock whose last one ended with these bytes. The mean that the bytes are a
-// sample for; zero when they are none, because the profiler does not run, or the rate has changed.
-[[nodiscard]] std::uint64_t begin_countdown(SampleClock& clock, std::size_t bytes) noexcept;
+// sample for; zero when they are none, because the profiler does not run, or the rate has changed. While it
+// does not run, the next look is `look_bytes` away.
+[[nodiscard]] std::uint64_t begin_countdown(SampleClock& clock, std::size_t bytes,
+                                            std::int64_t look_bytes = kLookBytes) noexcept;
 
 struct SampledBlock {
     const void* address = nullptr;

@@ -30,6 +30,8 @@ public:
     [[nodiscard]] MemoryBlock block() const noexcept {
         return stream_.is_open() ? stream_.range() : plain_.block();
     }
+    // Shows in the list of blocks how much of it is in use.
+    void note_use(std::size_t bytes) noexcept;
 
 private:
     Status reserve(const StateRingOptions& options, std::size_t bytes) noexcept;

@@ -6,11 +6,13 @@
 #include <ouro/base/hash.hpp>
 #include <ouro/base/offset_ptr.hpp>
 #include <ouro/base/sim_value.hpp>
+#include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/past_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 // What SimMap and SimSet have in common: entries in the order in which they were added, and an index by hash
@@ -91,6 +93,10 @@ public:
         return is_of_it ? Status::ok : Status::corrupt_data;
     }
 
+    // For owner_source().
+    [[nodiscard]] bool find_owner(ConstOffsetBase base, std::uint64_t offset,
+                                  ImageOwner& owner) const noexcept;
+
 protected:
     template <class, class>
     friend class SimTableRef;
@@ -154,6 +160,41 @@ Status SimTable<Key, Entry>::visit_past(const PastReader& past, Visit&& visit) c
         visit(*entry);
     }
     return Status::ok;
+}
+
+template <class Key, class Entry>
+bool SimTable<Key, Entry>::find_owner(ConstOffsetBase base, std::uint64_t offset,
+                                      ImageOwner& owner) const noexcept {
+    if (slot_count_ == 0 || !has_sound_numbers()) return false;
+    const std::uint64_t bytes = Layout::bytes_of(slot_count_);
+    const std::uint64_t within = offset - block_.offset();
+    if (offset < block_.offset() || within >= bytes) return false;
+    if (block_.offset() > base.size() || bytes > base.size() - block_.offset()) return false;
+    const std::uint64_t entries_at = Layout::entries_at(slot_count_);
+    owner.offset = block_.offset();
+    owner.bytes = entries_at;
+    owner.kind = OwnerKind::table_index;
+    if (within < entries_at) return true;
+    const std::uint64_t number = (within - entries_at) / sizeof(Entry);
+    std::uint64_t live = 0;
+    const std::uint64_t live_at = block_.offset() + Layout::live_at(slot_count_) + number / 64 * sizeof(live);
+    std::memcpy(&live, base.start() + static_cast<std::size_t>(live_at), sizeof(live));
+    const bool is_live = number < used_ && (live >> (number % 64) & 1) != 0;
+    owner.kind = is_live ? OwnerKind::entry : OwnerKind::entry_place;
+    owner.offset = block_.offset() + entries_at + number * sizeof(Entry);
+    owner.bytes = sizeof(Entry);
+    owner.number = number;
+    return true;
+}
+
+// What a map or a set is asked by.
+template <class Table>
+[[nodiscard]] OwnerSource table_owner_source(std::string_view name, const Table& table) noexcept {
+    return {.name = name,
+            .context = &table,
+            .find = [](const void* context, ConstOffsetBase base, std::uint64_t offset, ImageOwner& owner) {
+                return static_cast<const Table*>(context)->find_owner(base, offset, owner);
+            }};
 }
 
 template <class Key, class Entry>

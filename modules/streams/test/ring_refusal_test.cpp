@@ -1,0 +1,157 @@
+// What a ring that is not made says of why.
+#include <ouro/streams/ring_refusal.hpp>
+#include <ouro/streams/state_ring.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+constexpr std::uint64_t kUnit = kSegmentAlignment;
+
+struct Refused {
+    Status status = Status::ok;
+    RingRefusal why;
+    std::string text;
+};
+
+Refused refused(const StateRingOptions& options) {
+    Refused result;
+    const auto ring = StateRing::create(options, &result.why);
+    result.status = ring.status();
+    std::array<char, 200> text{};
+    result.text = describe_refusal(result.why, text);
+    EXPECT_LT(result.text.size(), text.size() - 1) << "the sentence is cut: " << result.text;
+    EXPECT_EQ(result.why.status, result.status);
+    return result;
+}
+
+Refused refused(const std::vector<SegmentOptions>& segments) {
+    return refused({.segments = segments, .history_bytes = std::uint64_t{8} << 20});
+}
+
+TEST(RingRefusal, ATooSmallBoundIsToldWithTheLeastThatWillDo) {
+    const SegmentOptions world{.name = "world", .bytes = 1 << 20};
+    StateRingOptions options{.segments = {&world, 1}, .history_bytes = 1 << 20};
+    const Refused result = refused(options);
+    EXPECT_EQ(result.status, Status::budget_exceeded);
+    EXPECT_EQ(result.why.fault, RingFault::history_bytes);
+    EXPECT_EQ(result.why.value, options.history_bytes);
+    EXPECT_EQ(result.text, "history_bytes is 1048576, but these segments and settings need " +
+                               std::to_string(result.why.bound) + " at least (budget_exceeded)");
+    EXPECT_GT(result.why.bound, 2 * world.bytes);
+    EXPECT_EQ(*StateRing::least_history_bytes(options), result.why.bound);
+}
+
+// Exactly that, for every kind of history: with it the ring is made and works, with a byte less it is not.
+TEST(RingRefusal, TheLeastIsTheLeast) {
+    const SegmentOptions plain{.name = "world", .bytes = 1 << 20};
+    const SegmentOptions fine{.name = "world", .bytes = 1 << 20, .fine = true};
+    const StateRingOptions kinds[] = {
+        {.segments = {&plain, 1}, .history_ticks = 20},
+        {.segments = {&plain, 1}, .history_ticks = 20, .reader_bytes = 1 << 20},
+        {.segments = {&plain, 1}, .history_ticks = 20, .packing = true},
+        {.segments = {&plain, 1}, .packing = true, .thinned_ticks = 100, .thin_every = 10},
+        {.segments = {&fine, 1}, .history_ticks = 20},
+    };
+    for (StateRingOptions options : kinds) {
+        const auto least = StateRing::least_history_bytes(options);
+        ASSERT_TRUE(least);
+        options.history_bytes = *least - 1;
+        const Refused result = refused(options);
+        EXPECT_EQ(result.status, Status::budget_exceeded);
+        EXPECT_EQ(result.why.bound, *least);
+        options.history_bytes = *least;
+        auto ring = StateRing::create(options);
+        ASSERT_TRUE(ring) << status_name(ring.status());
+        const MemoryBlock world = *ring->segment_block("world");
+        for (int tick = 1; tick < 10; ++tick) {
+            for (std::size_t at = 0; at < world.size; at += kStatePageBytes)
+                world.data[at] = static_cast<std::byte>(tick);
+            ASSERT_EQ(ring->mark(world.data, world.size), Status::ok);
+            ASSERT_TRUE(ring->commit());
+        }
+        ASSERT_TRUE(ring->rollback(ring->newest() - 1));
+        EXPECT_EQ(world.data[0], std::byte{8});
+    }
+}
+
+TEST(RingRefusal, NothingIsToldWhereNothingWasRefused) {
+    const SegmentOptions world{.name = "world", .bytes = 1 << 20};
+    RingRefusal why{.status = Status::os_error};
+    EXPECT_TRUE(StateRing::create({.segments = {&world, 1}, .history_bytes = 8 << 20}, &why));
+    std::array<char, 64> text{};
+    EXPECT_EQ(describe_refusal(why, text), "nothing was refused");
+    EXPECT_EQ(describe_refusal(why, {}), "");
+    EXPECT_EQ(StateRing::least_history_bytes({}).status(), Status::zero_size);
+}
+
+TEST(RingRefusal, SegmentsThatOverlapAreBothNamed) {
+    const Refused result = refused({{.name = "terrain", .bytes = 4 * kUnit, .offset = kUnit},
+                                    {.name = "towns", .bytes = kUnit, .offset = 4 * kUnit}});
+    EXPECT_EQ(result.status, Status::address_in_use);
+    EXPECT_EQ(result.text,
+              "segment 'towns' at offset 262144 overlaps 'terrain', which ends at 327680 (address_in_use)");
+}
+
+TEST(RingRefusal, PlacesAndSizesAreToldInNumbers) {
+    Refused result = refused({{.name = "terrain", .bytes = kUnit, .offset = kUnit + 100}});
+    EXPECT_EQ(result.status, Status::bad_alignment);
+    EXPECT_EQ(result.text,
+              "segment 'terrain' is to lie at offset 65636, which is no multiple of 65536 (bad_alignment)");
+
+    result = refused({{.name = "terrain", .bytes = std::uint64_t{5} << 30}});
+    EXPECT_EQ(result.status, Status::size_overflow);
+    EXPECT_EQ(result.text,
+              "segment 'terrain' would end at 5368774656 bytes; an image has 4294967296 at the "
+              "most (size_overflow)");
+    EXPECT_EQ(refused({{.name = "terrain", .bytes = ~std::uint64_t{0}}}).status, Status::size_overflow);
+    EXPECT_EQ(refused({{.name = "terrain", .bytes = kUnit, .offset = ~(kUnit - 1)}}).status,
+              Status::size_overflow);
+
+    std::vector<SegmentOptions> many;
+    std::vector<std::string> names(33);
+    for (std::string& name : names) {
+        name = std::to_string(&name - names.data());
+        many.push_back({.name = name, .bytes = kUnit});
+    }
+    result = refused(many);
+    EXPECT_EQ(result.status, Status::capacity_exhausted);
+    EXPECT_EQ(result.text, "33 segments, where 32 are the most that an image can have (capacity_exhausted)");
+}
+
+TEST(RingRefusal, NamesAndKindsAreTold) {
+    EXPECT_EQ(refused(std::vector<SegmentOptions>{}).text, "there are no segments (zero_size)");
+    EXPECT_EQ(refused({{.name = "a", .bytes = 0}}).text, "segment 'a' has no bytes (zero_size)");
+    EXPECT_EQ(refused({{.name = "a", .bytes = kUnit}, {.name = "a", .bytes = kUnit}}).text,
+              "segment 'a' is there twice; each has a name of its own (bad_argument)");
+    EXPECT_EQ(refused({{.name = "", .bytes = kUnit}}).text,
+              "a segment's name '' has 0 characters, where it can have 1 to 31 (bad_argument)");
+    const Refused named = refused({{.name = "a name that is longer than any segment's", .bytes = kUnit}});
+    EXPECT_EQ(named.why.segment(), "a name that is longer than any ");
+    EXPECT_EQ(named.why.value, 40U);
+    EXPECT_EQ(refused({{.name = "a", .bytes = kUnit, .kind = SegmentKind{7}}}).text,
+              "segment 'a' is neither portable nor process-bound (bad_argument)");
+    EXPECT_EQ(refused({{.name = "a", .bytes = kUnit, .tracking = Tracking::compare, .fine = true}}).text,
+              "segment 'a' is fine, which needs declared tracking (bad_argument)");
+}
+
+TEST(RingRefusal, TicksAndThinningAreTold) {
+    const SegmentOptions world{.name = "world", .bytes = 1 << 20};
+    StateRingOptions options{.segments = {&world, 1}, .history_ticks = 0};
+    EXPECT_EQ(refused(options).text,
+              "history_ticks, thinned_ticks and dense_ticks make 0 ticks, where 1 to "
+              "1073741823 can be kept, and at least one whole (bad_argument)");
+    options.history_ticks = 10;
+    options.thinned_ticks = 100;
+    options.thin_every = 10;
+    EXPECT_EQ(refused(options).text,
+              "thinned_ticks need packing, and thin_every from 2 to 256 (bad_argument)");
+}
+
+}  // namespace
+}  // namespace ouro
