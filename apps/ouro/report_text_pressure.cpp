@@ -49,7 +49,7 @@ std::string blocks_words(const Report& report) {
     std::size_t shown = 0;
     std::string text;
     for (const BlockReport& block : report.blocks.list) {
-        if (shown == kShown || block.kind == block_kind_text(BlockKind::borrowed)) continue;
+        if (shown == kShown || block.kind == block_kind_name(BlockKind::borrowed)) continue;
         text += (shown++ == 0 ? "'" : ", '") + block.name + "' (" + block.tag + ") with " +
                 size_text(block.committed_bytes);
     }
