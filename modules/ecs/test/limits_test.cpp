@@ -25,11 +25,11 @@ struct Numbered {
     std::uint32_t value;
 };
 
-// Registers so many types as far as the world lets it; returns how many it knows.
-template <std::size_t... kNumbers>
+// Registers so many types from a first on, as far as the world lets it; returns how many it knows.
+template <std::size_t kFirst, std::size_t... kNumbers>
 std::uint32_t register_types(World& world, std::index_sequence<kNumbers...>) {
     std::uint32_t known = 0;
-    ((known += world.component<Numbered<kNumbers>>() ? 1U : 0U), ...);
+    ((known += world.component<Numbered<kFirst + kNumbers>>() ? 1U : 0U), ...);
     return known;
 }
 
@@ -38,7 +38,10 @@ TEST_F(LimitsTest, TheTableOfComponentsEnds) {
     ASSERT_TRUE(rig.is_ready());
     // Prefab is known from the beginning.
     const std::uint32_t before = rig.world().stats().components;
-    EXPECT_EQ(register_types(rig.world(), std::make_index_sequence<300>()), kMaxComponents - before);
+    // In two halves, since compilers bound how long a fold may be.
+    const auto half = std::make_index_sequence<150>();
+    const std::uint32_t first = register_types<0>(rig.world(), half);
+    EXPECT_EQ(first + register_types<150>(rig.world(), half), kMaxComponents - before);
     EXPECT_EQ(rig.world().component<Numbered<299>>().status(), Status::capacity_exhausted);
     EXPECT_EQ(rig.world().spawn(Numbered<0>{1}, Numbered<299>{2}).status(), Status::capacity_exhausted);
     EXPECT_EQ(rig.world().resource<Numbered<298>>(), nullptr);

@@ -170,8 +170,8 @@ TEST_P(RingFutures, ManyFuturesBecomeFew) {
         if (choice < 4 && watched_.size() < 20) {
             watch(back);
         } else if (choice < 8 && !watched_.empty()) {
-            const std::ptrdiff_t which = random_.below(static_cast<std::uint32_t>(watched_.size()));
-            watched_.erase(watched_.begin() + which);
+            const std::uint32_t which = random_.below(static_cast<std::uint32_t>(watched_.size()));
+            watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(which));
         } else if (choice < 13 && back != newest) {
             rollback(back);
         } else if (choice < 15 && back != newest && futures.size() < 12) {
