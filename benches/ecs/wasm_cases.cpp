@@ -13,9 +13,13 @@
 namespace ouro::bench {
 namespace {
 
-std::string node() {
+// As a shell takes it.
+std::string quoted_node() {
     const char* const named = std::getenv("OURO_NODE");
-    return named != nullptr && *named != '\0' ? named : "node";
+    std::string text(1, '\'');
+    text += named != nullptr && *named != '\0' ? named : "node";
+    text += '\'';
+    return text;
 }
 
 std::string output_of(const std::string& command) {
@@ -45,8 +49,9 @@ Work probing(std::string program, std::string arguments) {
 void measure_wasm(Session& session) {
     const std::uint32_t entities = static_cast<std::uint32_t>(session.sized(100'000, 1'000));
     const std::string size = std::to_string(entities) + " " + std::to_string(session.sized(150, 1));
-    const std::string wasm = "'" + node() + "' '" OURO_WASM_RUNNER "' '" OURO_ECS_WASM_PROBE "'";
-    const std::string version = output_of("'" + node() + "' --version 2>/dev/null");
+    const std::string node = quoted_node();
+    const std::string wasm = node + " '" OURO_WASM_RUNNER "' '" OURO_ECS_WASM_PROBE "'";
+    const std::string version = output_of(node + " --version 2>/dev/null");
     const auto measure = [&](const std::string& name, const std::string& which) {
         Case measured = session.measure("wasm: " + name + ", " + count_name(entities), kNanoseconds);
         measured.bar(ratio_at_most(1.8));
