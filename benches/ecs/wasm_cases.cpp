@@ -1,10 +1,10 @@
 // The same source, compiled for wasm32 and for the baseline of x86-64, each in a process of its own.
 #include "ecs/ecs_case.hpp"
 #include "ecs/ecs_suite.hpp"
+#include "harness/command_output.hpp"
 
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -13,21 +13,13 @@
 namespace ouro::bench {
 namespace {
 
-// As a shell takes it.
-std::string quoted_node() {
+// As a shell takes it. What this program asks of the C library for its peers would leave node's threads
+// without stacks.
+std::string node_command() {
     const char* const named = std::getenv("OURO_NODE");
-    std::string text(1, '\'');
+    std::string text = "env -u GLIBC_TUNABLES '";
     text += named != nullptr && *named != '\0' ? named : "node";
     text += '\'';
-    return text;
-}
-
-std::string output_of(const std::string& command) {
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-    std::string text;
-    char part[256];
-    while (pipe != nullptr && std::fgets(part, sizeof part, pipe.get()) != nullptr)
-        text += part;
     return text;
 }
 
@@ -49,7 +41,7 @@ Work probing(std::string program, std::string arguments) {
 void measure_wasm(Session& session) {
     const std::uint32_t entities = static_cast<std::uint32_t>(session.sized(100'000, 1'000));
     const std::string size = std::to_string(entities) + " " + std::to_string(session.sized(150, 1));
-    const std::string node = quoted_node();
+    const std::string node = node_command();
     const std::string wasm = node + " '" OURO_WASM_RUNNER "' '" OURO_ECS_WASM_PROBE "'";
     const std::string version = output_of(node + " --version 2>/dev/null");
     const auto measure = [&](const std::string& name, const std::string& which) {

@@ -1,11 +1,10 @@
 // Instructions of a pair, counted by Valgrind's callgrind: a figure that no other load on the machine
 // changes.
 #include "harness/case.hpp"
+#include "harness/command_output.hpp"
 #include "observe/observe_suite.hpp"
 
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -13,15 +12,6 @@ namespace ouro::bench {
 namespace {
 
 constexpr Unit kInstructions{"instr", 1};
-
-std::string output_of(const std::string& command) {
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-    std::string text;
-    char part[256];
-    while (pipe != nullptr && std::fgets(part, sizeof part, pipe.get()) != nullptr)
-        text += part;
-    return text;
-}
 
 // The whole run of the probe, with its beginning and end.
 double count_run(const std::string& which, unsigned long pairs) {
