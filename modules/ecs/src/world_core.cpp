@@ -49,7 +49,8 @@ std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
 std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
     const std::size_t tables = ComponentFamily::kLimit * sizeof(KnownType) +
                                SpawnFamily::kLimit * sizeof(SpawnPlan) +
-                               QueryFamily::kLimit * sizeof(QueryCache) + kMovePlans * sizeof(MovePlan);
+                               QueryFamily::kLimit * sizeof(QueryCache) + kMovePlans * sizeof(MovePlan) +
+                               kCellPlaces * sizeof(CellPlace);
     const std::size_t each = sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t);
     // Each array begins on a line.
     const std::size_t matches = (match_places(options.max_archetypes) * sizeof(QueryMatch) + 63) / 64 * 64;
@@ -71,6 +72,7 @@ void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept
     plans_ = cutter.take<SpawnPlan>(SpawnFamily::kLimit);
     queries_ = cutter.take<QueryCache>(QueryFamily::kLimit);
     move_plans_ = cutter.take<MovePlan>(kMovePlans);
+    cell_places_ = cutter.take<CellPlace>(kCellPlaces);
     by_mask_ = cutter.take<std::uint32_t>(mask_slots(max_archetypes));
     component_of_type_.fill(kNoComponent);
     // Memory that was never touched is zero, which is what all others begin with.
@@ -244,6 +246,8 @@ void WorldCore::forget_places() noexcept {
         plan.epoch = 0;
     for (MovePlan& plan : move_plans_)
         plan.epoch = 0;
+    for (CellPlace& place : cell_places_)
+        place.forget();
 }
 
 }  // namespace ouro::detail

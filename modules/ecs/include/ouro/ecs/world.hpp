@@ -110,36 +110,34 @@ public:
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
         detail::expect_access<T>(*core_, entity, false);
-        if (!core_->knows_ids()) [[unlikely]]
-            return get_again<T>(entity);
-        const ComponentId id = core_->known_id_of<T>();
-        EntitySlot slot{};
-        if (!core_->find_slot(entity, slot)) [[unlikely]]
-            return nullptr;
         if constexpr (kIsSparse<T>) {
+            if (!core_->is_alive(entity)) return nullptr;
+            const ComponentId id = core_->id_of<T>();
             const std::uint32_t row = find_sparse(entity, id);
             return row == 0 ? nullptr : &detail::SparseSet(*core_, id).cell<T>(row - 1);
         } else {
-            return reinterpret_cast<const T*>(core_->find_cell(slot, id, sizeof(T)));
+            const std::byte* const known = core_->known_cell<T>(entity).data;
+            return known != nullptr ? reinterpret_cast<const T*>(known) : find<T>(entity);
         }
     }
-    // The same for writing: counts as changed, and is declared.
+    // The same for writing: counts as changed, and is declared. One thread at a time; systems on several
+    // write through queries.
     template <class T>
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
         static_assert(kIsPlain<T>, "names and relations are written by their own functions");
         detail::expect_access<T>(*core_, entity, true);
-        if (!core_->is_alive(entity)) return nullptr;
-        const ComponentId id = core_->id_of<T>();
         if constexpr (kIsSparse<T>) {
+            if (!core_->is_alive(entity)) return nullptr;
+            const ComponentId id = core_->id_of<T>();
             const std::uint32_t row = find_sparse(entity, id);
             return row == 0 ? nullptr : &detail::SparseSet(*core_, id).edit<T>(row - 1);
         } else {
-            RowPlace place{};
-            BlockColumn* const column = core_->find_column(entity, id, place);
-            if (column == nullptr) return nullptr;
-            core_->declare_cell(*column, place.block, place.index, sizeof(T));
-            return &core_->cell<T>(*column, place.index);
+            const auto known = core_->known_cell<T>(entity);
+            if (known.data == nullptr) [[unlikely]]
+                return find_to_edit<T>(entity);
+            core_->declare_known(known, sizeof(T));
+            return reinterpret_cast<T*>(known.data);
         }
     }
     template <class T>
@@ -269,11 +267,21 @@ private:
         return {};
     }
     Expected<void> set_disabled(Entity entity, ComponentId id, bool is_disabled) noexcept;
-    // After the ids of components were others.
+    // By all the tables.
     template <class T>
-    [[gnu::noinline]] const T* get_again(Entity entity) const noexcept {
-        core_->refresh_ids();
-        return get<T>(entity);
+    [[gnu::noinline]] T* find_to_edit(Entity entity) noexcept {
+        RowPlace place{};
+        BlockColumn* const column = core_->look_up_cell(detail::type_number<T>(), entity, sizeof(T), place);
+        if (column == nullptr) return nullptr;
+        core_->declare_cell(*column, place.block, place.index, sizeof(T));
+        return &core_->cell<T>(*column, place.index);
+    }
+    template <class T>
+    [[gnu::noinline]] const T* find(Entity entity) const noexcept {
+        RowPlace place{};
+        const BlockColumn* const column =
+            core_->look_up_cell(detail::type_number<T>(), entity, sizeof(T), place);
+        return column == nullptr ? nullptr : &core_->cell<T>(*column, place.index);
     }
     void expect_free(Entity entity) const noexcept { core_->expect_free(entity); }
 

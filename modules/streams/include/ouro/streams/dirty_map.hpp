@@ -54,6 +54,21 @@ public:
         return Status::ok;
     }
 
+    // The same of a small object, for one who marks here and there while nobody else does: looks at nothing
+    // first, so that no guess can be wrong. Requires: it is in the image, and not empty.
+    void mark_alone(const void* object, std::size_t bytes) noexcept {
+        const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(object) - image_);
+        OURO_DEBUG_ASSERT(bytes != 0 && offset + bytes <= image_bytes_, "what is marked lies in the image");
+        if (bytes > kStatePageBytes) [[unlikely]]
+            return static_cast<void>(mark(object, bytes));
+        if (lines_ != nullptr) mark_lines(offset, bytes);
+        // Two at the most, and mostly the same.
+        for (const std::size_t at : {offset, offset + bytes - 1}) {
+            pages_[at >> kStatePageShift].store(1, std::memory_order_relaxed);
+            groups_[at >> (kStatePageShift + kGroupShift)].store(1, std::memory_order_relaxed);
+        }
+    }
+
     // Objects themselves, to be written. Requires: they are in the image (assert).
     template <class T>
     [[nodiscard]] T& writable(T& object) noexcept {

@@ -55,6 +55,14 @@ public:
         roll();
         if (column_.now != Changes::all) mark_some(index, index + 1);
     }
+    // The same where nobody else marks: without a locked instruction, and without asking what was marked.
+    void mark_alone(std::uint32_t index, DirtyMap& marks) noexcept {
+        if (column_.tick != now_ || column_.now != Changes::some) [[unlikely]]
+            return mark(index);
+        std::uint64_t& word = plane(now_plane())[index / 64];
+        word |= std::uint64_t{1} << (index % 64);
+        marks.mark_alone(&word, sizeof(word));
+    }
     void mark_range(std::uint32_t begin, std::uint32_t end) noexcept {
         roll();
         if (column_.now != Changes::all && begin != end) mark_some(begin, end);

@@ -2,6 +2,7 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
+#include <ouro/ecs/detail/cell_places.hpp>
 #include <ouro/ecs/detail/component_description.hpp>
 #include <ouro/ecs/detail/declared_places.hpp>
 #include <ouro/ecs/detail/event_log.hpp>
@@ -79,23 +80,16 @@ public:
     // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
     [[nodiscard]] ComponentId id_of() const noexcept {
-        refresh_ids();
-        return known_id_of<T>();
-    }
-    // Requires: knows_ids().
-    template <class T>
-    [[nodiscard]] ComponentId known_id_of() const noexcept {
         // Types that nobody asked for yet have the number zero, which is no component's.
-        return component_of_type_[TypeNumbers<ComponentFamily>::known<T>()];
+        return id_of_type(TypeNumbers<ComponentFamily>::known<T>());
     }
-    [[nodiscard]] bool knows_ids() const noexcept { return known_registry_ == header_->registry_hash; }
     [[nodiscard]] ComponentId id_of_type(std::uint32_t type) const noexcept {
         refresh_ids();
         return component_of_type_[type];
     }
     // Finds the ids of types again where another registry is there than at the last look.
     void refresh_ids() const noexcept {
-        if (!knows_ids()) [[unlikely]]
+        if (known_registry_ != header_->registry_hash) [[unlikely]]
             find_ids_again();
     }
     // A component of which there is one for the world, with a value of zero. Fails as add_component does.
@@ -127,6 +121,13 @@ public:
     [[nodiscard]] std::span<const QueryMatch> matches_of(QueryCache& cache) noexcept;
     [[nodiscard]] std::atomic<bool>& finding() noexcept { return is_finding_; }
     [[nodiscard]] QueryCache& cache_of(std::uint32_t query_number) noexcept { return queries_[query_number]; }
+
+    // --- cells of one entity; see world_cells.hpp
+    template <class T>
+    [[nodiscard]] KnownCell known_cell(Entity entity) const noexcept;
+    void declare_known(const KnownCell& cell, std::size_t bytes) noexcept;
+    [[nodiscard]] BlockColumn* look_up_cell(std::uint32_t type, Entity entity, std::size_t bytes,
+                                            RowPlace& place) const noexcept;
 
     // --- rows
     // Where the next entity of an archetype goes: its row is taken, its columns are declared and not written.
@@ -382,6 +383,7 @@ private:
     std::span<SpawnPlan> plans_;
     std::span<QueryCache> queries_;
     std::span<MovePlan> move_plans_;
+    std::span<CellPlace> cell_places_;
     // Open addressing; numbers plus one.
     std::span<std::uint32_t> by_mask_;
     std::uint32_t known_archetypes_ = 0;
@@ -393,4 +395,5 @@ private:
 }  // namespace detail
 }  // namespace ouro
 
+#include <ouro/ecs/detail/world_cells.hpp>
 #include <ouro/ecs/detail/world_rows.hpp>
