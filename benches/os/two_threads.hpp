@@ -9,7 +9,8 @@
 
 namespace ouro::bench {
 
-// A second thread that waits, spinning, to do its half of the work at once with its owner.
+// A second thread that does its half of the work at once with its owner. It waits for the next turn spinning,
+// and falls asleep where none comes: what others do on both cores meanwhile is measured too.
 class SecondThread {
 public:
     SecondThread() : thread_([this] { serve(); }) {}
@@ -17,6 +18,8 @@ public:
     SecondThread& operator=(const SecondThread&) = delete;
     ~SecondThread() {
         stopping_ = true;
+        asked_.fetch_add(1, std::memory_order_release);
+        asked_.notify_one();
         thread_.join();
     }
 
@@ -24,6 +27,7 @@ public:
     void run_both(const std::function<void(int)>& part) {
         part_ = &part;
         asked_.fetch_add(1, std::memory_order_release);
+        asked_.notify_one();
         part(0);
         for (Patience patience;
              done_.load(std::memory_order_acquire) != asked_.load(std::memory_order_relaxed);)
@@ -31,17 +35,20 @@ public:
     }
 
 private:
+    // Longer than what lies between two turns of one round.
+    static constexpr unsigned kWaitsAwake = 20'000;
+
     void serve() {
-        Patience patience;
         unsigned served = 0;
-        while (!stopping_) {
-            if (asked_.load(std::memory_order_acquire) == served) {
+        for (;;) {
+            Patience patience;
+            for (unsigned waits = 0; waits < kWaitsAwake && asked_.load(std::memory_order_acquire) == served;
+                 ++waits)
                 patience.wait();
-                continue;
-            }
+            asked_.wait(served, std::memory_order_acquire);
+            if (stopping_) return;
             (*part_)(1);
             done_.store(++served, std::memory_order_release);
-            patience = Patience();
         }
     }
 
