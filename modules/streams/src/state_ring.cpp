@@ -172,6 +172,12 @@ Expected<std::uint64_t> StateRing::outside_offset(const void* address) const noe
 Expected<ImageOwner> StateRing::outside_at(std::uint64_t offset) const noexcept {
     return core().outside().owner_at(offset);
 }
+Expected<void> StateRing::tell_owners(std::string_view segment, SegmentOwnerFunction find) noexcept {
+    return core().tell_owners(segment, find);
+}
+Expected<ImageOwner> StateRing::told_owner(std::uint64_t offset) const noexcept {
+    return core().told_owner(offset);
+}
 Expected<void> StateRing::mask(const void* address, std::size_t bytes) noexcept {
     return core().mask(address, bytes);
 }

@@ -19,8 +19,8 @@ namespace ouro {
 // StateRing::commit do; then the tick goes on.
 Expected<Tick> commit_together(std::span<World* const> worlds) noexcept;
 
-// sync_test for a world: the step simulates the tick, and does not commit it. Fails as sync_test does, and as
-// commit_together; roll back then.
+// sync_test for a world: the step simulates the tick, and does not commit it. What differs is named by entity
+// and field, see SyncDifference::owner. Fails as sync_test does, and as commit_together; roll back then.
 //
 //     const auto outcome = sync_test(world, 7, [&](Tick tick) { schedule.run(world, pool); });
 Expected<SyncOutcome> sync_test(std::span<World* const> worlds, std::uint32_t distance, StepFunction step,

@@ -222,6 +222,12 @@ public:
     // The other way round: what lies outside of which this byte of the image is a copy; not_found.
     [[nodiscard]] Expected<ImageOwner> outside_at(std::uint64_t offset) const noexcept;
 
+    // From now on find_owner() asks this function about the bytes of a segment, before it looks for itself;
+    // null: nobody is asked. A World does it for its own. not_found. On the thread that commits.
+    Expected<void> tell_owners(std::string_view segment, SegmentOwnerFunction find) noexcept;
+    // What that function says; not_found when there is none, or it does not know.
+    [[nodiscard]] Expected<ImageOwner> told_owner(std::uint64_t offset) const noexcept;
+
     // These bytes of the image count as zero in the hashes of the ticks committed from now on: clocks,
     // addresses of what lies elsewhere. They are kept and rolled back as before. Ticks committed before keep
     // the hashes they have, which the same ticks simulated again will not have. Fails with zero_size,
