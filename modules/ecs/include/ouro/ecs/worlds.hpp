@@ -15,7 +15,8 @@ namespace ouro {
 // Ends the tick of all worlds of a ring at once: their events are delivered, also those that observers of one
 // cause in another, then the ring commits. World::commit would end the ring's tick for all and that of the
 // world for itself alone, and what was to be delivered in the others would be dropped. Fails with
-// bad_argument (none, one twice, or worlds of different rings), and as World::deliver_events and
+// bad_argument (none, one twice, or worlds of different rings), not_found (one is not there any more, see
+// World), and as World::deliver_events and
 // StateRing::commit do; then the tick goes on.
 Expected<Tick> commit_together(std::span<World* const> worlds) noexcept;
 
