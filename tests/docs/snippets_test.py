@@ -1,6 +1,7 @@
 """Usage: snippets_test.py <source folder> <compiler> [flag...]
 
-The C++ in the pages compiles: each block is the body of a function, all of them one translation unit.
+The C++ in the pages compiles: each block is the body of a function, all of them one translation unit. A block with
+includes is a program: it is compiled alone, with nothing but what it includes.
 """
 
 import os
@@ -13,13 +14,25 @@ SOURCE, COMPILER, *FLAGS = sys.argv[1:]
 del sys.argv[1:]
 PAGES = ("docs/allocators.md", "docs/collections.md", "docs/hardening.md")
 STREAM_PAGES = ("docs/foreign-code.md", "docs/sim-types.md", "docs/state-ring.md", "docs/streams.md")
-MODULES = ("base", "os", "memory", "observe", "jobs", "streams")
+MODULES = ("base", "os", "memory", "observe", "jobs", "streams", "ecs")
+# What a newcomer reads first, and types off.
+GUIDES = ("docs/ecs.md", "docs/ecs-entities.md", "docs/ecs-shared.md", "docs/ecs-systems.md", "docs/ecs-tools.md",
+          "docs/jobs.md", "docs/sim-types.md", "docs/state-ring.md")
 
 
 def blocks_of(page, text):
     """(page, line of the first line of code, code) of each block."""
     return [(page, text.count("\n", 0, found.start(1)) + 1, found.group(1))
             for found in re.finditer(r"^```cpp\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
+
+
+def is_program(block):
+    return re.search(r"^#include", block[2], re.MULTILINE) is not None
+
+
+def blocks_in(page):
+    with open(os.path.join(SOURCE, page), encoding="utf-8") as text:
+        return blocks_of(page, text.read())
 
 
 def headers(module):
@@ -47,6 +60,11 @@ def unit_of(blocks, module="memory"):
     return "\n".join(lines) + "\n"
 
 
+def program_of(block):
+    page, line, code = block
+    return f'#line {line} "{page}"\n{code}'
+
+
 def compile_unit(unit):
     command = [COMPILER, *FLAGS, "-fsyntax-only", "-Werror=unused-result", f"-I{SOURCE}", "-x", "c++", "-"]
     command += [f"-I{SOURCE}/modules/{module}/include" for module in MODULES]
@@ -63,17 +81,34 @@ class Snippets(unittest.TestCase):
     def assert_compile(self, pages, module):
         blocks = []
         for page in pages:
-            with open(os.path.join(SOURCE, page), encoding="utf-8") as text:
-                found = blocks_of(page, text.read())
+            found = blocks_in(page)
             self.assertTrue(found, f"{page} has no C++")
-            blocks += found
+            blocks += [block for block in found if not is_program(block)]
         result = compile_unit(unit_of(blocks, module))
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_guides_begin_with_a_program(self):
+        for page in GUIDES:
+            first = blocks_in(page)[0]
+            self.assertTrue(is_program(first), f"{page}:{first[1]}: the first program has no #include lines")
+            self.assertIn("int main(", first[2], f"{page}:{first[1]}")
+
+    def test_programs_compile_with_what_they_include(self):
+        for page in sorted({*PAGES, *STREAM_PAGES, *GUIDES}):
+            for block in filter(is_program, blocks_in(page)):
+                result = compile_unit(program_of(block))
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_programs_that_lack_an_include_are_named(self):
+        page = "```cpp\n#include <cstdint>\n\nouro::StateRing ring;\n```\n"
+        result = compile_unit(program_of(blocks_of("page.md", page)[0]))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("page.md:4:", result.stderr)
+
     def test_whole_programs_are_those_of_the_examples(self):
-        for page, example in (("docs/ecs.md", "examples/ecs_rewind.cpp"),):
-            with open(os.path.join(SOURCE, page), encoding="utf-8") as text:
-                codes = [code for _, _, code in blocks_of(page, text.read())]
+        for page, example in (("docs/ecs.md", "examples/ecs_rewind.cpp"),
+                              ("docs/ecs-tools.md", "examples/dump_a_tick.cpp")):
+            codes = [code for _, _, code in blocks_in(page)]
             with open(os.path.join(SOURCE, example), encoding="utf-8") as text:
                 self.assertIn(text.read(), codes, f"{page} shows another program than {example}")
 

@@ -48,7 +48,9 @@ constexpr auto kWordsOfStates = std::to_array<StatusWords>({
     {Status::already_tracked, "already_tracked",
      "The range is already tracked, by this tracker or by another."},
     {Status::not_tracked, "not_tracked", "The range is not tracked; add it to the tracker first."},
-    {Status::not_found, "not_found", "There is nothing of that name or at that place."},
+    {Status::not_found, "not_found",
+     "There is nothing of that name or at that place; what was made and rolled back again is to be made "
+     "anew."},
     {Status::timed_out, "timed_out", "The time given ran out before it happened."},
     {Status::busy, "busy", "It is in use by another and cannot be waited for here."},
     {Status::sealed, "sealed", "Memory was sealed after warm-up; reserve enough before sealing."},

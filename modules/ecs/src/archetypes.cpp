@@ -56,6 +56,7 @@ Expected<std::uint32_t> WorldCore::archetype_with(const ComponentMask& mask) noe
 }
 
 Expected<std::uint32_t> WorldCore::make_archetype(const ComponentMask& mask) noexcept {
+    if (!is_there()) return Status::not_found;
     const std::uint32_t number = header_->archetype_count;
     if (number == header_->max_archetypes) return Status::capacity_exhausted;
     std::uint32_t column_count = 0;

@@ -1,4 +1,5 @@
 #include "world_audit.hpp"
+#include "world_owner.hpp"
 
 #include <ouro/ecs/world.hpp>
 #include <ouro/ecs/world_reader.hpp>
@@ -66,7 +67,10 @@ Expected<World> World::make(StateRing& ring, const ImageHeap& heap, const WorldO
     const MemoryBlock tables = block.sub(front, block.size - front);
     const Status status = options != nullptr ? core->begin(own, tables) : core->attach(own, tables);
     if (status != Status::ok) return status;
-    return World(*std::move(outside), core);
+    World world(*std::move(outside), core);
+    // Reports name entities and fields; what is asked is the image, whatever becomes of this object.
+    static_cast<void>(ring.tell_owners(world.segment(), &detail::find_world_owner));
+    return world;
 }
 
 std::uint32_t World::destroy(std::span<const Entity> entities) noexcept {

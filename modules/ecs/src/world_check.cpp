@@ -112,6 +112,7 @@ bool WorldCore::is_sound_block(const ArchetypeRecord& archetype, std::uint32_t n
 }
 
 Status WorldCore::check() const noexcept {
+    if (!is_there()) return Status::not_found;
     if (!has_sound_tables() || header_->registry_hash != hash_of_registry()) return Status::corrupt_data;
     std::uint64_t rows = 0;
     for (const ArchetypeRecord& archetype : archetypes()) {

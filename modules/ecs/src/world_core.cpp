@@ -35,6 +35,18 @@ bool is_of(const ComponentRecord& record, const KnownType& type) noexcept {
     return record.layout_hash == type.layout_hash && record.bytes == type.bytes && record.kind == type.kind;
 }
 
+void write_fields(std::span<const FieldInfo> fields, FieldRecord* each) noexcept {
+    for (const FieldInfo& field : fields) {
+        // A name that is too long is cut.
+        static_cast<void>(each->name.assign(field.name.substr(0, each->name.capacity())));
+        each->offset = field.offset;
+        each->element_bytes = field.element_bytes;
+        each->count = field.count;
+        each->kind = static_cast<std::uint8_t>(field.kind);
+        ++each;
+    }
+}
+
 // Loops look at the match behind the one that they visit.
 std::size_t match_places(std::uint32_t max_archetypes) noexcept {
     return std::size_t{max_archetypes} + 1;
@@ -150,6 +162,7 @@ ComponentId WorldCore::find_component(std::string_view name) const noexcept {
 }
 
 Expected<ComponentId> WorldCore::add_component(const ComponentDescription& description) noexcept {
+    if (!is_there()) return Status::not_found;
     if (const ComponentId known = find_component(description.name); known != kNoComponent) {
         const bool is_same =
             is_of(components_[known], KnownType(description)) &&
@@ -173,16 +186,7 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
         if (!fields) return fields.status();
         record.fields = heap_.offset_of(fields->data);
         declare(fields->data, fields->size);
-        auto* each = reinterpret_cast<FieldRecord*>(fields->data);
-        for (const FieldInfo& field : description.fields) {
-            // A name that is too long is cut.
-            static_cast<void>(each->name.assign(field.name.substr(0, each->name.capacity())));
-            each->offset = field.offset;
-            each->element_bytes = field.element_bytes;
-            each->count = field.count;
-            each->kind = static_cast<std::uint8_t>(field.kind);
-            ++each;
-        }
+        write_fields(description.fields, reinterpret_cast<FieldRecord*>(fields->data));
     }
     const auto id = static_cast<ComponentId>(header_->component_count);
     if (record.kind == ComponentKind::sparse) {

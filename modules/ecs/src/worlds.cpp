@@ -15,6 +15,10 @@ bool are_of_one_ring(Worlds worlds) noexcept {
     return !worlds.empty();
 }
 
+bool are_there(Worlds worlds) noexcept {
+    return std::ranges::all_of(worlds, [](const World* world) { return world->core().is_there(); });
+}
+
 // Until observers of no world have caused anything in another.
 Status deliver(Worlds worlds) noexcept {
     for (unsigned round = 0; round < detail::EventLog::kMaxRounds; ++round) {
@@ -53,6 +57,7 @@ struct SyncStep {
 
 Expected<Tick> commit_together(Worlds worlds) noexcept {
     if (!are_of_one_ring(worlds)) return Status::bad_argument;
+    if (!are_there(worlds)) return Status::not_found;
     for (const World* const world : worlds)
         world->core().expect_free({});
     if (const Status status = end_ticks(worlds); status != Status::ok) return status;
@@ -66,6 +71,7 @@ Expected<Tick> commit_together(Worlds worlds) noexcept {
 Expected<SyncOutcome> sync_test(Worlds worlds, std::uint32_t distance, StepFunction step,
                                 void* function) noexcept {
     if (!are_of_one_ring(worlds)) return Status::bad_argument;
+    if (!are_there(worlds)) return Status::not_found;
     SyncStep own{worlds, step, function};
     auto outcome = sync_test(
         worlds[0]->ring(), distance,

@@ -1,4 +1,5 @@
 #include "owner_text.hpp"
+#include "ring_core.hpp"
 #include "text_target.hpp"
 
 #include <ouro/memory/tlsf_heap.hpp>
@@ -20,6 +21,7 @@ ImageOwner owner_in_plain_heap(const StateRing& ring, MemoryBlock segment, std::
 ImageOwner owner_seen(const StateRing& ring, std::uint64_t offset) noexcept {
     if (offset < kStatePageBytes)
         return {.kind = OwnerKind::image_header, .name = {}, .offset = 0, .bytes = kStatePageBytes};
+    if (const auto told = ring.told_owner(offset)) return *told;
     if (const auto outside = ring.outside_at(offset)) return *outside;
     for (const Segment& segment : ring.segments()) {
         if (offset - segment.offset >= segment.bytes) continue;
@@ -37,6 +39,15 @@ void write_place(detail::ListingWriter& writer, const ImageOwner& owner, std::ui
 
 void write_name(detail::ListingWriter& writer, const ImageOwner& owner) noexcept {
     if (!owner.name.is_empty()) writer.text(" '").text(owner.name.view()).text("'");
+}
+
+// By whoever told it.
+void write_words(detail::ListingWriter& writer, const ImageOwner& owner, std::uint64_t offset) noexcept {
+    writer.text(owner_kind_name(owner.kind));
+    write_name(writer, owner);
+    writer.text(": ").text(owner.words.view());
+    if (owner.bytes > 1)
+        writer.text(", byte ").number(offset - owner.offset).text(" of ").number(owner.bytes);
 }
 
 bool is_in_container(OwnerKind kind) noexcept {
@@ -80,6 +91,9 @@ std::string_view owner_kind_name(OwnerKind kind) noexcept {
             return "the index of";
         case OwnerKind::text:
             return "text";
+        case OwnerKind::value:
+        case OwnerKind::record:
+            return "world";
     }
     return "unknown";
 }
@@ -99,7 +113,29 @@ ImageOwner find_owner(const StateRing& ring, std::uint64_t offset,
 
 namespace detail {
 
+Status RingCore::tell_owners(std::string_view segment, SegmentOwnerFunction find) noexcept {
+    const auto segments = image_.segments();
+    for (std::size_t number = 0; number < segments.size(); ++number) {
+        if (segments[number].name() != segment) continue;
+        owner_functions_[number] = find;
+        return Status::ok;
+    }
+    return Status::not_found;
+}
+
+Expected<ImageOwner> RingCore::told_owner(std::uint64_t offset) const noexcept {
+    const auto segments = image_.segments();
+    for (std::size_t number = 0; number < segments.size(); ++number) {
+        const Segment& segment = segments[number];
+        if (owner_functions_[number] == nullptr || offset - segment.offset >= segment.bytes) continue;
+        ImageOwner owner;
+        if (owner_functions_[number](segment.name(), image_.base(), offset, owner)) return owner;
+    }
+    return Status::not_found;
+}
+
 void write_owner(ListingWriter& writer, const ImageOwner& owner, std::uint64_t offset) noexcept {
+    if (!owner.words.is_empty()) return write_words(writer, owner, offset);
     if (owner.bytes == 0) {
         writer.text(owner_kind_name(owner.kind));
         return write_name(writer, owner);

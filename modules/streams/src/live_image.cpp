@@ -68,7 +68,7 @@ Expected<std::uint64_t> LiveImage::measure(std::span<const SegmentOptions> segme
     const Status status = image.place(segments, why);
     if (refusal != nullptr) *refusal = why;
     if (status != Status::ok) return status;
-    const Segment& last = image.segments().back();
+    const Segment& last = image.placed().back();
     return last.offset + last.bytes;
 }
 
@@ -79,10 +79,14 @@ Status LiveImage::start(const LiveImageOptions& options, RingRefusal& why) noexc
     write_header();
     // A stream is listed already.
     if (stream_.is_open())
-        stream_.note_mapped(block_.size, 0);
+        stream_.note_mapped(block().size, 0);
     else
         list(options);
     return Status::ok;
+}
+
+bool LiveImage::has_placed(std::string_view name) const noexcept {
+    return std::ranges::any_of(placed(), [&](const Segment& each) { return each.name() == name; });
 }
 
 Expected<Segment> LiveImage::segment(std::string_view name) const noexcept {
@@ -115,7 +119,8 @@ Status LiveImage::place(std::span<const SegmentOptions> options, RingRefusal& wh
         }
     }
     for (const SegmentOptions& each : options)
-        if (!segment(each.name)) return refuse(why, Status::bad_argument, RingFault::segment_kind, each.name);
+        if (!has_placed(each.name))
+            return refuse(why, Status::bad_argument, RingFault::segment_kind, each.name);
     std::ranges::sort(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(count_), {},
                       &Segment::offset);
     return check_overlaps(why);
@@ -141,7 +146,7 @@ Status LiveImage::place_one(const SegmentOptions& options, std::uint64_t& end, R
     if (options.name.empty() || options.name.size() >= kSegmentNameBytes)
         return refuse(Status::bad_argument, RingFault::segment_name, options.name.size(),
                       kSegmentNameBytes - 1);
-    if (segment(options.name)) return refuse(Status::bad_argument, RingFault::segment_name_twice);
+    if (has_placed(options.name)) return refuse(Status::bad_argument, RingFault::segment_name_twice);
     if (options.bytes == 0) return refuse(Status::zero_size, RingFault::segment_empty);
     const std::uint64_t begin = options.offset != 0 ? options.offset : end;
     if (options.bytes > kMaxBytes || begin > kMaxBytes - options.bytes)
@@ -182,16 +187,16 @@ Status LiveImage::choose_tracking(RingRefusal& why) noexcept {
 void LiveImage::list(const LiveImageOptions& options) noexcept {
     listing_ = BlockRegistration({.name = options.name,
                                   .tag = tag_or(options.tag, kStateTagName),
-                                  .base = block_.data,
-                                  .reserved_bytes = block_.size,
-                                  .committed_bytes = block_.size});
+                                  .base = block().data,
+                                  .reserved_bytes = block().size,
+                                  .committed_bytes = block().size});
 }
 
 void LiveImage::note_use(std::size_t bytes) noexcept {
     if (stream_.is_open())
         stream_.note_use(bytes);
     else
-        listing_.update_silently(block_.size, bytes);
+        listing_.update_silently(block().size, bytes);
 }
 
 Status LiveImage::map(const LiveImageOptions& options, RingRefusal& why) noexcept {
@@ -258,11 +263,12 @@ Status LiveImage::map_plainly(MemoryBlock place) noexcept {
     const auto done = stream_.is_open() ? stream_.grow(place.size) : plain_.commit(0, place.size);
     if (!done) return done.status();
     block_ = place;
-    alias_ = block_;
+    alias_ = place;
     return Status::ok;
 }
 
 void LiveImage::write_header() noexcept {
+    expect_made();
     ImageHeader header{};
     header.magic = ImageHeader::kMagic;
     header.version = ImageHeader::kVersion;

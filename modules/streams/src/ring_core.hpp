@@ -20,6 +20,7 @@
 #include <ouro/streams/state_ring.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -89,6 +90,8 @@ public:
     // As StateRing's functions of these names.
     Status keep_outside(std::string_view segment, MemoryBlock outside, std::string_view name) noexcept;
     [[nodiscard]] OutsideRanges& outside() noexcept { return outside_; }
+    Status tell_owners(std::string_view segment, SegmentOwnerFunction find) noexcept;
+    [[nodiscard]] Expected<ImageOwner> told_owner(std::uint64_t offset) const noexcept;
     Status mask(const void* address, std::size_t bytes) noexcept;
     Status unmask(const void* address, std::size_t bytes) noexcept;
     [[nodiscard]] const HashMasks& masks() const noexcept { return masks_; }
@@ -373,6 +376,8 @@ private:
     bool hashes_ = true;
     JobPool* jobs_ = nullptr;
     StateRingStats stats_;
+    // In the order of the segments.
+    std::array<SegmentOwnerFunction, kMaxSegments> owner_functions_{};
 };
 
 // Compares the image with the tick that was just committed, and tells the ring's verifier. Requires: it has

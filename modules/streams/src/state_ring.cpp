@@ -5,6 +5,7 @@
 #include <ouro/streams/state_ring.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace ouro {
 
@@ -36,12 +37,14 @@ Status StateRing::start(const StateRingOptions& options, RingRefusal& why) noexc
     auto memory = detail::HistoryMemory::create(options, static_cast<std::size_t>(sizes->bytes));
     if (!memory) return refuse_memory(memory.status());
     memory_ = *std::move(memory);
-    core_ = std::construct_at(reinterpret_cast<RingCore*>(memory_.block().data), *std::move(image));
+    RingCore* const core =
+        std::construct_at(reinterpret_cast<RingCore*>(memory_.block().data), *std::move(image));
     const std::size_t own = align_up(sizeof(RingCore), detail::Carver::kAlignment);
     const MemoryBlock whole = memory_.block();
-    const Status status = core_->start(options, *sizes, whole.sub(own, whole.size - own), why);
+    core_ = core;
+    const Status status = core->start(options, *sizes, whole.sub(own, whole.size - own), why);
     if (status != Status::ok) return status;
-    marks_ = core_->marks();
+    marks_ = core->marks();
     note_use();
     return Status::ok;
 }
@@ -62,8 +65,8 @@ StateRing& StateRing::operator=(StateRing&& other) noexcept {
     if (this != &other) {
         end();
         memory_ = std::move(other.memory_);
-        core_ = std::exchange(other.core_, nullptr);
-        marks_ = std::exchange(other.marks_, {});
+        core_ = std::move(other.core_);
+        marks_ = std::move(other.marks_);
     }
     return *this;
 }
@@ -73,17 +76,17 @@ StateRing::~StateRing() {
 }
 
 void StateRing::end() noexcept {
-    if (core_ != nullptr) std::destroy_at(std::exchange(core_, nullptr));
+    if (RingCore* const core = std::exchange(core_.get(), nullptr)) std::destroy_at(core);
 }
 
 RingCore& StateRing::core() const noexcept {
-    OURO_ASSERT(core_ != nullptr, "the ring was moved from, or never made");
-    return *core_;
+    OURO_ASSERT(core_.get() != nullptr, "the ring was moved from, or never made");
+    return *core_.get();
 }
 
 void StateRing::note_use() noexcept {
-    core_->note_image_use();
-    memory_.note_use(core_->history_use());
+    core().note_image_use();
+    memory_.note_use(core().history_use());
 }
 
 MemoryBlock StateRing::image() const noexcept {
@@ -171,6 +174,12 @@ Expected<std::uint64_t> StateRing::outside_offset(const void* address) const noe
 }
 Expected<ImageOwner> StateRing::outside_at(std::uint64_t offset) const noexcept {
     return core().outside().owner_at(offset);
+}
+Expected<void> StateRing::tell_owners(std::string_view segment, SegmentOwnerFunction find) noexcept {
+    return core().tell_owners(segment, find);
+}
+Expected<ImageOwner> StateRing::told_owner(std::uint64_t offset) const noexcept {
+    return core().told_owner(offset);
 }
 Expected<void> StateRing::mask(const void* address, std::size_t bytes) noexcept {
     return core().mask(address, bytes);

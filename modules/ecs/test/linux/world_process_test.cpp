@@ -36,10 +36,17 @@ int watch(const ImageMapping& image) {
             least = std::min(least, health.points);
             is_wrong = is_wrong || entity.is_null() || (position != nullptr) != (entity.index() % 2 == 0);
         });
+        std::uint32_t burning = 0;
+        const ReaderQuery<Entity, const Burning&, const Health&> joined(*reader);
+        const Status sparse = joined.each([&](Entity entity, const Burning& own, const Health&) {
+            ++burning;
+            is_wrong = is_wrong || own.ticks != entity.index();
+        });
         // It spawns and destroys meanwhile: rows may be where they do not belong.
-        if (status == Status::corrupt_data || reader->has_moved_on()) continue;
-        if (status != Status::ok) return 3;
-        if (is_wrong || count != kEntities) return 4;
+        if (status == Status::corrupt_data || sparse == Status::corrupt_data || reader->has_moved_on())
+            continue;
+        if (status != Status::ok || sparse != Status::ok) return 3;
+        if (is_wrong || count != kEntities || burning != kEntities / 10) return 4;
         if (least < seen) return 5;
         seen = least;
     }
@@ -54,6 +61,9 @@ TEST(WorldProcess, AnotherProcessQueriesTheLiveWorld) {
     for (std::uint32_t i = 0; i < kEntities; ++i) {
         const auto spawned = i % 2 == 0 ? world.spawn(Health{0}, Position{1, 2}) : world.spawn(Health{0});
         ASSERT_TRUE(spawned);
+        if (i % 10 == 0) {
+            ASSERT_TRUE(world.add(*spawned, Burning{i}));
+        }
     }
     ASSERT_TRUE(world.commit());
     const std::uint32_t parent = os::process_id();

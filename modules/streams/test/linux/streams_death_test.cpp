@@ -3,6 +3,7 @@
 #include <ouro/memory/annotations.hpp>
 #include <ouro/streams/asset_stack.hpp>
 #include <ouro/streams/frame_stream.hpp>
+#include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <cstring>
@@ -16,6 +17,7 @@ namespace {
 using ouro::AssetStack;
 using ouro::FrameStream;
 using ouro::FrameWriter;
+using ouro::LiveImage;
 using ouro::MemoryTable;
 using ouro::StateRing;
 using ouro::testing_support::kKib;
@@ -91,6 +93,33 @@ TEST(StreamsDeath, ARingThatWasMovedFromIsCaught) {
     EXPECT_DEATH(static_cast<void>(StateRing().stats()), kMessage);
     // Nor does it mark in what is another's now.
     EXPECT_EQ(from.mark(address, 1), ouro::Status::out_of_range);
+}
+
+TEST(StreamsDeath, AnImageThatWasMovedFromIsCaught) {
+    constexpr ouro::SegmentOptions kWorld{.name = "world", .bytes = 64 * kKib};
+    auto made = LiveImage::create({.segments = {&kWorld, 1}});
+    ASSERT_TRUE(made);
+    LiveImage from = *std::move(made);
+    LiveImage image = std::move(from);
+    const ouro::Segment world = *image.segment("world");
+    constexpr const char* kMessage = "the image was moved from, or never made";
+    EXPECT_DEATH(static_cast<void>(from.block()), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.alias()), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.base()), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.page_count()), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.segments()), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.segment("world")), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.segment_at(0)), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.block_of(world)), kMessage);
+    EXPECT_DEATH(static_cast<void>(from.descriptor()), kMessage);
+    EXPECT_DEATH(from.note_use(1), kMessage);
+    EXPECT_DEATH(from.write_header(), kMessage);
+    EXPECT_DEATH(static_cast<void>(LiveImage().block()), kMessage);
+    // Who has it now, and who gets it back, use it as before.
+    EXPECT_EQ(image.page_count(), image.block().size / ouro::kStatePageBytes);
+    from = std::move(image);
+    EXPECT_EQ(from.block_of(world).size, 64 * kKib);
+    EXPECT_DEATH(static_cast<void>(image.block()), kMessage);
 }
 
 TEST(StreamsDeath, AViewThatWasMovedFromIsCaught) {

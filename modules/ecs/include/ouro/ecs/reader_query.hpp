@@ -2,6 +2,7 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/base/field_info.hpp>
+#include <ouro/ecs/detail/reader_rows.hpp>
 #include <ouro/ecs/query_terms.hpp>
 #include <ouro/ecs/world_reader.hpp>
 
@@ -16,42 +17,10 @@
 
 namespace ouro {
 
-namespace detail {
-
-// Some rows of what a term hands out, copied.
-template <class Term, std::uint32_t kRows, bool kHandsOut>
-struct ReaderCells {
-    using T = typename TermTraits<Term>::Component;
-
-    Status gather(const WorldReader& reader, std::uint64_t offset, std::uint32_t count,
-                  bool has_column) noexcept {
-        is_there = has_column;
-        if (!has_column) return Status::ok;
-        return reader.read(offset, std::as_writable_bytes(std::span(rows).first(count)));
-    }
-    [[nodiscard]] auto argument(std::uint32_t row) const noexcept {
-        if constexpr (TermTraits<Term>::kRequired)
-            return std::tuple<const T&>(rows[row]);
-        else
-            return std::tuple<const T*>(is_there ? &rows[row] : nullptr);
-    }
-
-    std::array<T, kRows> rows;
-    bool is_there = false;
-};
-template <class Term, std::uint32_t kRows>
-struct ReaderCells<Term, kRows, false> {
-    static Status gather(const WorldReader&, std::uint64_t, std::uint32_t, bool) noexcept {
-        return Status::ok;
-    }
-    [[nodiscard]] static std::tuple<> argument(std::uint32_t) noexcept { return {}; }
-};
-
-}  // namespace detail
-
 // What Query is for one's own world, for one that is read as bytes: the live world of another process, a
-// file. Terms are `const T&`, `Optional<const T&>`, `Entity`, With and Without. Prefabs are passed over
-// unless they are asked for, as by Query.
+// file. Terms are `const T&`, `Optional<const T&>`, `Entity`, With and Without, of columns, tags and sparse
+// components. Prefabs are passed over unless they are asked for, and entities come in the order in which
+// Query hands them out.
 //
 //     const auto reader = WorldReader::open(image->bytes());
 //     ReaderQuery<Entity, const Position&>(*reader).each([](Entity entity, const Position& position) { ...
@@ -69,29 +38,32 @@ class ReaderQuery {
                    ...),
                   "only const T&, Optional<const T&>, Entity, With<T> and Without<T> are read out of bytes");
     static_assert(((std::is_same_v<typename Traits<Terms>::Component, Entity> ||
-                    kComponentKind<typename Traits<Terms>::Component> <= ComponentKind::tag) &&
+                    kComponentKind<typename Traits<Terms>::Component> != ComponentKind::singleton) &&
                    ...),
-                  "sparse components and singletons are read by WorldReader::read_cell and component");
+                  "a singleton belongs to no entity: it lies at WorldReader::component(id)->data");
     static constexpr std::uint32_t kRows = 64;
     static constexpr std::size_t kTerms = sizeof...(Terms);
     static constexpr bool kNamesPrefab = (std::is_same_v<typename Traits<Terms>::Component, Prefab> || ...);
     using Indices = std::index_sequence_for<Terms...>;
+    using Join = detail::ReaderJoin<Terms...>;
+    using Shape = typename Join::Shape;
 
 public:
     // Refers to the reader, which outlives it.
     explicit ReaderQuery(const WorldReader& reader) noexcept : reader_(&reader) {}
 
     // Calls fn with what the terms hand out, for each entity. Fails with wrong_layout (a component of that
-    // name has other fields) and corrupt_data, and was called for some then.
+    // name has other fields, or is kept in another way) and corrupt_data, and was called for some then.
     template <class Fn>
     Status each(Fn&& fn) const noexcept {
         Shape shape;
         if (const Status status = find_components(shape); status != Status::ok) return status;
         if (shape.is_empty) return Status::ok;
+        if constexpr (Join::kHasSparse) return Join(*reader_, shape).each(fn);
         for (std::uint32_t number = 0; number < reader_->header().archetype_count; ++number) {
             const auto archetype = reader_->archetype(number);
             if (!archetype) return archetype.status();
-            if (!archetype->mask.has_all(shape.required) || archetype->mask.has_any(shape.excluded)) continue;
+            if (!shape.wants(*archetype)) continue;
             const Status status = visit_archetype(*archetype, shape, fn);
             if (status != Status::ok) return status;
         }
@@ -106,13 +78,6 @@ public:
     }
 
 private:
-    struct Shape {
-        ComponentMask required;
-        ComponentMask excluded;
-        std::array<ComponentId, kTerms + 1> ids{};
-        // One of the components is not there.
-        bool is_empty = false;
-    };
     // Where a term's cells are in a block.
     struct Places {
         std::array<std::uint32_t, kTerms + 1> columns{};
@@ -128,29 +93,48 @@ private:
         std::size_t at = 0;
         const auto take = [&]<class Term>() {
             const std::size_t term = at++;
-            using T = typename Traits<Term>::Component;
-            if (status != Status::ok) return;
-            auto id = Expected<ComponentId>(kEntityComponent);
-            if constexpr (!std::is_same_v<T, Entity>) id = reader_->find_component(component_name<T>());
-            shape.ids[term] = id.value_or(kNoComponent);
-            if (!id) {
-                if (id.status() != Status::not_found) status = id.status();
-                shape.is_empty = shape.is_empty || Traits<Term>::kRequired;
-                return;
-            }
-            if (Traits<Term>::kRole == detail::TermRole::excludes) shape.excluded.add(*id);
-            if (Traits<Term>::kRequired) shape.required.add(*id);
-            if constexpr (!std::is_same_v<T, Entity> && !kIsTag<T>) {
-                const auto record = reader_->component(*id);
-                const bool is_same =
-                    record && record->bytes == sizeof(T) && record->layout_hash == layout_hash_of<T>();
-                if (!is_same) status = record ? Status::wrong_layout : record.status();
-            }
+            if (status == Status::ok) status = find_component<Term>(term, shape);
         };
         (take.template operator()<Terms>(), ...);
         // As Query does: prefabs are found by those only that ask for them.
         if (!kNamesPrefab) shape.excluded.add(kPrefabComponent);
         return status;
+    }
+
+    template <class Term>
+    [[nodiscard]] Status find_component(std::size_t term, Shape& shape) const noexcept {
+        using T = typename Traits<Term>::Component;
+        if constexpr (std::is_same_v<T, Entity>) {
+            shape.ids[term] = kEntityComponent;
+            return Status::ok;
+        } else {
+            const auto id = reader_->find_component(component_name<T>());
+            shape.ids[term] = id.value_or(kNoComponent);
+            if (!id) {
+                shape.is_empty = shape.is_empty || Traits<Term>::kRequired;
+                return id.status() == Status::not_found ? Status::ok : id.status();
+            }
+            const auto record = reader_->component(*id);
+            if (!record) return record.status();
+            const bool is_same =
+                record->kind == kComponentKind<T> &&
+                (kIsTag<T> || (record->bytes == sizeof(T) && record->layout_hash == layout_hash_of<T>()));
+            if (!is_same) return Status::wrong_layout;
+            return take_component<Term>(term, *record, shape);
+        }
+    }
+    template <class Term>
+    [[nodiscard]] Status take_component(std::size_t term, const ComponentRecord& record,
+                                        Shape& shape) const noexcept {
+        if constexpr (detail::kIsSparseTerm<Term>) {
+            const auto table = reader_->sparse(record);
+            if (!table) return table.status();
+            shape.tables[term] = *table;
+        } else {
+            if (Traits<Term>::kRole == detail::TermRole::excludes) shape.excluded.add(shape.ids[term]);
+            if (Traits<Term>::kRequired) shape.required.add(shape.ids[term]);
+        }
+        return Status::ok;
     }
 
     template <class Fn>

@@ -36,7 +36,8 @@ class PastWorld;
 //
 // Structural changes (spawn, destroy, add, remove) and commits are for one thread at a time, while nobody
 // iterates; systems record them as commands. The ring may be rolled back at any time between: the world needs
-// not be told. Not before the tick in which it was made, though.
+// not be told. Before the tick in which it was made there is no world: whatever would change it is not_found
+// then, nobody is alive, and nothing is written. Create it again to go on from there.
 class World {
 public:
     // Fails with not_found (no such segment), bad_argument (no entities or too many archetypes, or the
@@ -60,7 +61,7 @@ public:
 
     // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there: of
     // another size, with other fields, or kept in another way; types that differ in nothing else are one
-    // component), bad_argument (no or a too long name) and capacity_exhausted.
+    // component), bad_argument (no or a too long name), capacity_exhausted, and not_found (see above).
     template <class T>
     Expected<ComponentId> component() noexcept {
         return core_->component<T>();
@@ -207,7 +208,7 @@ public:
     // For components that hold simulation types.
     [[nodiscard]] ImageHeap& heap() noexcept { return core_->heap(); }
     [[nodiscard]] WorldStats stats() const noexcept;
-    // Walks everything: ok, or corrupt_data.
+    // Walks everything: ok, or corrupt_data; not_found when the ring went back to before it was made.
     [[nodiscard]] Status check() const noexcept { return core_->check(); }
 
     [[nodiscard]] detail::WorldCore& core() noexcept { return *core_; }

@@ -40,6 +40,10 @@ enum class OwnerKind : std::uint8_t {
     table_index,
     // The characters of a SimString.
     text,
+    // What a SegmentOwnerFunction says in words: a value of the simulation, and what else there is beside the
+    // values.
+    value,
+    record,
 };
 
 [[nodiscard]] std::string_view owner_kind_name(OwnerKind kind) noexcept;
@@ -47,6 +51,7 @@ enum class OwnerKind : std::uint8_t {
 // Who has a byte of an image.
 struct ImageOwner {
     using Name = FixedString<31>;
+    using Words = FixedString<159>;
 
     OwnerKind kind = OwnerKind::unknown;
     // Of the root, the container or what is outside, cut where it is long; empty when it has none.
@@ -55,9 +60,12 @@ struct ImageOwner {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     // Of an object, element or entry in its container; entries in the order of adding, removed ones included.
+    // Of a value of a World, the bits of its entity; zero: a resource.
     std::uint64_t number = 0;
     // Of what is outside.
     const void* address = nullptr;
+    // Of a value or a record, what it is, cut where it is long: "entity 17:1 ('ada') Position.y".
+    Words words{};
 
     [[nodiscard]] static Name name_of(std::string_view text) noexcept {
         return Name::from({text.data(), std::min(text.size(), Name::capacity())}).value_or(Name());
@@ -76,14 +84,21 @@ struct OwnerSource {
     FindFunction find = nullptr;
 };
 
+// Tells who has a byte of a segment, and nothing else than what the bytes of the image say, so that it is
+// never out of date: see StateRing::tell_owners. True when it knows; it fills in what the byte belongs to,
+// the name included.
+using SegmentOwnerFunction = bool (*)(std::string_view segment, ConstOffsetBase base, std::uint64_t offset,
+                                      ImageOwner& owner);
+
 // Who has the byte at an offset of the image: what one of the sources says, or what can be seen in the image
-// and in the ring: heaps, their roots and free memory, copies of what lies outside. For reports; it takes a
-// while. On the thread that commits.
+// and in the ring: worlds, heaps, their roots and free memory, copies of what lies outside. For reports; it
+// takes a while. On the thread that commits.
 [[nodiscard]] ImageOwner find_owner(const StateRing& ring, std::uint64_t offset,
                                     std::span<const OwnerSource> sources = {}) noexcept;
 
-// What a sentence says of the byte at that offset: "byte 8 of root 'town' (112 bytes)". Cut where the text is
-// full, with a zero at the end. Returns what was written, without the zero.
+// What a sentence says of the byte at that offset: "byte 8 of root 'town' (112 bytes)", "world 'level':
+// entity 17:1 ('ada') Position.y, byte 1 of 4". Cut where the text is full, with a zero at the end. Returns
+// what was written, without the zero.
 std::string_view describe_owner(const ImageOwner& owner, std::uint64_t offset, std::span<char> text) noexcept;
 
 }  // namespace ouro

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
 #include <ouro/base/hash.hpp>
 #include <ouro/base/memory_block.hpp>
@@ -7,6 +8,7 @@
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/os/memory_object.hpp>
 #include <ouro/os/reservation.hpp>
+#include <ouro/streams/detail/reset_on_move.hpp>
 #include <ouro/streams/memory_table.hpp>
 #include <ouro/streams/ring_refusal.hpp>
 #include <ouro/streams/segment.hpp>
@@ -88,28 +90,41 @@ public:
     [[nodiscard]] static Expected<std::uint64_t> measure(std::span<const SegmentOptions> segments,
                                                          RingRefusal* refusal = nullptr) noexcept;
 
+    // Of an image that was moved from, or that nobody made, nothing else may be called (assert).
     constexpr LiveImage() noexcept = default;
 
-    [[nodiscard]] MemoryBlock block() const noexcept { return block_; }
+    [[nodiscard]] MemoryBlock block() const noexcept {
+        expect_made();
+        return block_.get();
+    }
     // The same bytes for whoever restores; where there is no second mapping, the same addresses.
-    [[nodiscard]] MemoryBlock alias() const noexcept { return alias_; }
-    [[nodiscard]] OffsetBase base() const noexcept { return {block_.data, block_.size}; }
+    [[nodiscard]] MemoryBlock alias() const noexcept {
+        expect_made();
+        return alias_;
+    }
+    [[nodiscard]] OffsetBase base() const noexcept { return {block().data, block().size}; }
     [[nodiscard]] std::uint32_t page_count() const noexcept {
-        return static_cast<std::uint32_t>(block_.size >> kStatePageShift);
+        return static_cast<std::uint32_t>(block().size >> kStatePageShift);
     }
 
     // In the order of their places. The header's page belongs to none.
-    [[nodiscard]] std::span<const Segment> segments() const noexcept { return {segments_.data(), count_}; }
+    [[nodiscard]] std::span<const Segment> segments() const noexcept {
+        expect_made();
+        return placed();
+    }
     // not_found when there is none of that name.
     [[nodiscard]] Expected<Segment> segment(std::string_view name) const noexcept;
     // The one that holds the byte, or null.
     [[nodiscard]] const Segment* segment_at(std::uint64_t offset) const noexcept;
 
     [[nodiscard]] MemoryBlock block_of(const Segment& segment) const noexcept {
-        return block_.sub(static_cast<std::size_t>(segment.offset), static_cast<std::size_t>(segment.bytes));
+        return block().sub(static_cast<std::size_t>(segment.offset), static_cast<std::size_t>(segment.bytes));
     }
     // For a reader in another process; -1 where memory has no second mapping.
-    [[nodiscard]] int descriptor() const noexcept { return object_.descriptor(); }
+    [[nodiscard]] int descriptor() const noexcept {
+        expect_made();
+        return object_.descriptor();
+    }
 
     // Shows in the list of blocks how much of it is in use.
     void note_use(std::size_t bytes) noexcept;
@@ -118,6 +133,12 @@ public:
     void write_header() noexcept;
 
 private:
+    void expect_made() const noexcept {
+        OURO_ASSERT(!block_.get().is_null(), "the image was moved from, or never made");
+    }
+    // Those that it has so far, while it is made.
+    [[nodiscard]] std::span<const Segment> placed() const noexcept { return {segments_.data(), count_}; }
+    [[nodiscard]] bool has_placed(std::string_view name) const noexcept;
     Status start(const LiveImageOptions& options, RingRefusal& why) noexcept;
     Status place(std::span<const SegmentOptions> options, RingRefusal& why) noexcept;
     Status place_one(const SegmentOptions& options, std::uint64_t& end, RingRefusal& why) noexcept;
@@ -137,7 +158,7 @@ private:
     Stream stream_;
     os::Mapping live_mapping_;
     os::Mapping alias_mapping_;
-    MemoryBlock block_;
+    detail::ResetOnMove<MemoryBlock> block_;
     MemoryBlock alias_;
     std::array<Segment, kMaxSegments> segments_{};
     std::size_t count_ = 0;

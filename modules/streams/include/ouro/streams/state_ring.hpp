@@ -6,6 +6,7 @@
 #include <ouro/jobs/job_pool.hpp>
 #include <ouro/memory/tag.hpp>
 #include <ouro/streams/detail/history_memory.hpp>
+#include <ouro/streams/detail/reset_on_move.hpp>
 #include <ouro/streams/dirty_map.hpp>
 #include <ouro/streams/image_owner.hpp>
 #include <ouro/streams/kept_future.hpp>
@@ -18,7 +19,6 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace ouro {
 
@@ -132,10 +132,7 @@ public:
                                                                      RingRefusal* refusal = nullptr) noexcept;
 
     constexpr StateRing() noexcept = default;
-    StateRing(StateRing&& other) noexcept
-        : memory_(std::move(other.memory_)),
-          core_(std::exchange(other.core_, nullptr)),
-          marks_(std::exchange(other.marks_, {})) {}
+    StateRing(StateRing&& other) noexcept = default;
     StateRing& operator=(StateRing&& other) noexcept;
     // Requires: no view of it is left (assert). Of a ring that was moved from, or that nobody made, nothing
     // else may be called (assert), but mark(), which is out_of_range.
@@ -151,9 +148,9 @@ public:
 
     // Declares that these bytes of the image were or will be written before the next commit; out_of_range
     // when they are not all in it. Needed in segments with declared tracking, harmless elsewhere.
-    Status mark(const void* address, std::size_t bytes) noexcept { return marks_.mark(address, bytes); }
+    Status mark(const void* address, std::size_t bytes) noexcept { return marks_.get().mark(address, bytes); }
     // A handle for code that marks by itself; good as long as the ring lives.
-    [[nodiscard]] DirtyMap marks() const noexcept { return marks_; }
+    [[nodiscard]] DirtyMap marks() const noexcept { return marks_.get(); }
 
     [[nodiscard]] Tick newest() const noexcept;
     [[nodiscard]] Tick oldest() const noexcept;
@@ -222,6 +219,12 @@ public:
     // The other way round: what lies outside of which this byte of the image is a copy; not_found.
     [[nodiscard]] Expected<ImageOwner> outside_at(std::uint64_t offset) const noexcept;
 
+    // From now on find_owner() asks this function about the bytes of a segment, before it looks for itself;
+    // null: nobody is asked. A World does it for its own. not_found. On the thread that commits.
+    Expected<void> tell_owners(std::string_view segment, SegmentOwnerFunction find) noexcept;
+    // What that function says; not_found when there is none, or it does not know.
+    [[nodiscard]] Expected<ImageOwner> told_owner(std::uint64_t offset) const noexcept;
+
     // These bytes of the image count as zero in the hashes of the ticks committed from now on: clocks,
     // addresses of what lies elsewhere. They are kept and rolled back as before. Ticks committed before keep
     // the hashes they have, which the same ticks simulated again will not have. Fails with zero_size,
@@ -266,8 +269,8 @@ private:
     void note_use() noexcept;
 
     detail::HistoryMemory memory_;
-    detail::RingCore* core_ = nullptr;
-    DirtyMap marks_;
+    detail::ResetOnMove<detail::RingCore*> core_;
+    detail::ResetOnMove<DirtyMap> marks_;
 };
 
 }  // namespace ouro

@@ -35,7 +35,7 @@ struct SyncDifference {
 
 // Writes it as a sentence, cut where the text is full, with a zero at the end: "tick 40 differs in segment
 // 'world', page 16: 1 byte at image offset 65604 was 28 and is 2f when simulated again: byte 8 of element 5
-// of 'creatures' (12 bytes)". 300 characters hold all of them. Returns what was written, without the zero.
+// of 'creatures' (12 bytes)". 500 characters hold all of them. Returns what was written, without the zero.
 std::string_view describe_difference(const SyncDifference& difference, std::span<char> text) noexcept;
 
 struct SyncOutcome {

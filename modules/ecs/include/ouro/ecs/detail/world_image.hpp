@@ -21,6 +21,8 @@ public:
     [[nodiscard]] StateRing& ring() const noexcept { return *ring_; }
     [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
     [[nodiscard]] const WorldHeader& header() const noexcept { return *header_; }
+    // Not when the ring went back to before it was made.
+    [[nodiscard]] bool is_there() const noexcept { return header_->magic == WorldHeader::kMagic; }
     [[nodiscard]] std::uint32_t offset_of_header() const noexcept { return heap_.offset_of(header_); }
     [[nodiscard]] std::uint32_t segment_offset() const noexcept {
         return heap_.offset_of(heap_.segment().data);

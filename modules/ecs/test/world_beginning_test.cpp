@@ -1,0 +1,84 @@
+// Going back to before a world was made: there is none then, and every call says so.
+#include "ecs_rig.hpp"
+
+#include <ouro/ecs/names.hpp>
+#include <ouro/ecs/past_world.hpp>
+#include <ouro/ecs/schedule.hpp>
+#include <ouro/ecs/worlds.hpp>
+#include <ouro/memory/system_allocator.hpp>
+
+#include <algorithm>
+
+namespace ouro {
+namespace {
+
+using namespace testing_support;
+
+class WorldBeginningTest : public EcsTest {
+protected:
+    void SetUp() override {
+        EcsTest::SetUp();
+        const auto ada = world().spawn(Position{1, 2}, Frozen{});
+        ASSERT_TRUE(ada);
+        ada_ = *ada;
+        ASSERT_TRUE(world().edit_resource<Health>());
+        rig_.commit();
+        rig_.commit();
+        ASSERT_TRUE(rig_.ring().rollback(0));
+    }
+
+    Entity ada_;
+};
+
+TEST_F(WorldBeginningTest, WhatChangesAWorldIsNotFound) {
+    EXPECT_EQ(world().spawn().status(), Status::not_found);
+    EXPECT_EQ(world().spawn(Position{}).status(), Status::not_found);
+    EXPECT_EQ(world().spawn(Frozen{}).status(), Status::not_found);
+    EXPECT_EQ(world().spawn(Position{}, Burning{}).status(), Status::not_found);
+    EXPECT_EQ(world().spawn_copies(3, Position{}).status(), Status::not_found);
+    EXPECT_EQ(world().component<Velocity>().status(), Status::not_found);
+    EXPECT_EQ(world().add<Velocity>(ada_).status(), Status::not_found);
+    EXPECT_EQ(world().commit().status(), Status::not_found);
+    EXPECT_EQ(world().check(), Status::not_found);
+    EXPECT_EQ(world().at(0).status(), Status::not_found);
+    EXPECT_EQ(sync_test(world(), 1, [](Tick) {}).status(), Status::not_found);
+    EXPECT_EQ(world().edit_resource<Health>(), nullptr);
+    EXPECT_NE(status_text(Status::not_found).find("rolled back"), std::string_view::npos);
+}
+
+TEST_F(WorldBeginningTest, NobodyIsAlive) {
+    EXPECT_FALSE(world().is_alive(ada_));
+    EXPECT_EQ(world().get<Position>(ada_), nullptr);
+    EXPECT_EQ(world().destroy(ada_), Status::stale_handle);
+    EXPECT_EQ(world().remove<Position>(ada_).status(), Status::stale_handle);
+    EXPECT_EQ(set_name(world(), ada_, "ada"), Status::stale_handle);
+    EXPECT_EQ(world().stats().entities, 0U);
+}
+
+TEST_F(WorldBeginningTest, AScheduleSaysSo) {
+    auto memory = SystemAllocator::create({.max_bytes = std::size_t{16} << 20});
+    auto pool = JobPool::create({.workers = 0});
+    ASSERT_TRUE(memory && pool);
+    Schedule schedule(*memory);
+    schedule.add("fall", [](Query<Position&> all) { all.each([](Position& each) { each.y -= 1; }); });
+    EXPECT_EQ(schedule.run(world(), *pool).status, Status::not_found);
+}
+
+TEST_F(WorldBeginningTest, NothingIsWrittenAndItCanBeMadeAgain) {
+    static_cast<void>(world().spawn(Frozen{}));
+    static_cast<void>(world().spawn());
+    static_cast<void>(world().commit());
+    const MemoryBlock segment = *rig_.ring().segment_block("world");
+    EXPECT_TRUE(
+        std::all_of(segment.begin(), segment.end(), [](std::byte each) { return each == std::byte{}; }));
+    EXPECT_EQ(rig_.ring().newest(), 0U);
+    auto again = World::create(rig_.ring(), {.max_entities = 20'000, .max_archetypes = 64});
+    ASSERT_TRUE(again) << status_name(again.status());
+    const auto bob = again->spawn(Position{3, 4});
+    ASSERT_TRUE(bob && again->commit());
+    EXPECT_EQ(again->check(), Status::ok);
+    EXPECT_EQ(again->get<Position>(*bob)->y, 4);
+}
+
+}  // namespace
+}  // namespace ouro
