@@ -111,6 +111,8 @@ struct ResourceStats {
 // platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a default stay
 // inline: a first one defined in a source file would tie the type information of whoever derives from this
 // class to that file, which is compiled without any.
+//
+// Whoever derives from it repeats the default alignment, so that a call means the same by either type.
 class MemoryResource {
 public:
     // At least `size` bytes at a multiple of `alignment`, unspecified; the block may be larger, and all of it
@@ -119,18 +121,18 @@ public:
     // out_of_address_space, too_many_mappings, capacity_exhausted, sealed (see seal.hpp) or, under a
     // TaggedAllocator, budget_exceeded or rate_limited; with bad_alignment also where the resource states a
     // largest alignment of its own, as pools do. Nothing is changed then.
-    [[nodiscard]] virtual Expected<MemoryBlock> allocate(std::size_t size,
-                                                         std::size_t alignment) noexcept = 0;
+    [[nodiscard]] virtual Expected<MemoryBlock> allocate(
+        std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // Takes back a block of this resource or an equal one. Requires: the address and alignment of its
     // allocation, and a size from what was asked to what was given. A null block is ignored.
-    virtual void deallocate(MemoryBlock block, std::size_t alignment) noexcept = 0;
+    virtual void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // The block with a new size, in place where possible; else its bytes are moved, up to the smaller size,
     // and the old block is gone. When it fails, the old block is as it was. Requires: as for deallocate. A
     // null block is allocated.
-    [[nodiscard]] virtual Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
-                                                           std::size_t alignment) noexcept = 0;
+    [[nodiscard]] virtual Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // True when blocks of one may be returned to the other.
     [[nodiscard]] virtual bool is_equal(const MemoryResource& other) const noexcept { return this == &other; }
@@ -149,9 +151,9 @@ public:
     // was: not_supported where the resource never changes blocks in place, capacity_exhausted where there is
     // no room behind this one now, and as allocate. Requires: as for deallocate, and a block that is not
     // null.
-    [[nodiscard]] virtual Expected<MemoryBlock> try_resize([[maybe_unused]] MemoryBlock block,
-                                                           [[maybe_unused]] std::size_t new_size,
-                                                           [[maybe_unused]] std::size_t alignment) noexcept {
+    [[nodiscard]] virtual Expected<MemoryBlock> try_resize(
+        [[maybe_unused]] MemoryBlock block, [[maybe_unused]] std::size_t new_size,
+        [[maybe_unused]] std::size_t alignment = kDefaultAlignment) noexcept {
         return Status::not_supported;
     }
 
