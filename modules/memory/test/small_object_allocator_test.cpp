@@ -3,6 +3,7 @@
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/os/thread.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -181,6 +182,24 @@ TEST(SmallObjectAllocator, ManyHeapsAtOnceInOneThread) {
         EXPECT_EQ(heaps[index].stats().live_blocks, 0U);
         EXPECT_EQ(heaps[index].counts().heaps, 1U);
     }
+}
+
+// On a thread of its own, which has no notes of heaps that are gone.
+TEST(SmallObjectAllocator, AThreadKnowsItsCachesInManyHeaps) {
+    std::ptrdiff_t known = 0;
+    const auto use_heaps = [](void* result) {
+        std::vector<SmallObjectAllocator> heaps;
+        while (heaps.size() < 40)
+            heaps.push_back(*SmallObjectAllocator::create({.max_bytes = std::size_t{1} << 20}));
+        for (auto& heap : heaps)
+            heap.deallocate(*heap.allocate(40));
+        *static_cast<std::ptrdiff_t*>(result) = std::ranges::count_if(
+            ouro::detail::t_heap_notes, [](const auto& note) { return note.heap != nullptr; });
+    };
+    auto thread = ouro::os::Thread::start(use_heaps, &known);
+    ASSERT_TRUE(thread);
+    thread->join();
+    EXPECT_EQ(known, 40);
 }
 
 TEST(SmallObjectAllocator, SmallRegionsServeTheLargestClasses) {
