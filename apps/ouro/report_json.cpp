@@ -143,7 +143,7 @@ ordered_json block_tag_json(const BlockTagReport& tag) {
     return {{"tag", tag.tag},
             {"blocks", tag.blocks},
             {"committed_bytes", tag.committed_bytes},
-            {"high_water_bytes", tag.high_water_bytes}};
+            {"high_water_bytes", or_null(tag.high_water_bytes)}};
 }
 
 ordered_json block_json(const BlockReport& block) {
@@ -152,7 +152,7 @@ ordered_json block_json(const BlockReport& block) {
             {"kind", block.kind},
             {"reserved_bytes", block.reserved_bytes},
             {"committed_bytes", block.committed_bytes},
-            {"high_water_bytes", block.high_water_bytes}};
+            {"high_water_bytes", or_null(block.high_water_bytes)}};
 }
 
 ordered_json blocks_json(const BlocksReport& blocks) {
