@@ -210,6 +210,28 @@ class Late(unittest.TestCase):
         self.assertEqual(growth["keep_here"], 0)
         self.assertEqual(growth["keep_last"], live["keep_last"])
 
+    def test_the_blocks_of_the_report_are_what_the_heap_has(self):
+        program = self.start_parts("profile_bytes=16K,profile_signal=USR1")
+        for word in ("early", "kept"):
+            self.assertEqual(program.stdout.readline(), word + "\n")
+            program.send_signal(signal.SIGUSR1)
+            program.stdin.write("\n")
+            program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), "last\n")
+        result = subprocess.run([OURO, "report", str(program.pid), "--json"], text=True, stdout=subprocess.PIPE,
+                                check=True, timeout=200)
+        program.communicate("\n", timeout=200)
+        blocks = json.loads(result.stdout)["blocks"]
+        by_name = {block["name"]: block for block in blocks["list"]}
+        heap, sampled = by_name["malloc"], by_name["malloc, sampled blocks"]
+        # The program keeps three times 32 MiB, of which a part is sampled.
+        self.assertGreaterEqual(heap["high_water_bytes"] + sampled["high_water_bytes"], 96 * MIB)
+        for block in (heap, sampled):
+            self.assertLessEqual(block["high_water_bytes"], block["committed_bytes"])
+            self.assertLessEqual(block["committed_bytes"], block["reserved_bytes"])
+        self.assertGreater(sampled["high_water_bytes"], 0)
+        self.assertEqual(blocks["committed_bytes"], heap["committed_bytes"] + sampled["committed_bytes"])
+
     def test_without_a_signal_there_is_nothing(self):
         program = self.start_parts(f"profile={self.folder}/never.folded,profile_bytes=16K,profile_signal=USR2")
         _, errors = program.communicate("\n\n\n", timeout=200)
