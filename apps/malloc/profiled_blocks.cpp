@@ -20,6 +20,8 @@
 #include <memory>
 #include <utility>
 
+#include <signal.h>
+
 namespace ouro::process_heap {
 namespace {
 
@@ -188,7 +190,7 @@ void start_profiling() noexcept {
     t_is_sampling = true;
     if (settings().profile_signal == 0) {
         begin_profile();
-    } else if (!detail::prepare_profiler()) {
+    } else if (!detail::prepare_profiler(settings().profile_signal == SIGUSR1 ? 1 : 2)) {
         complain(Status::out_of_memory);
     }
     // Whoever wants a profile may look at it while the program runs.

@@ -178,6 +178,8 @@ ordered_json report_json(const Report& report) {
             {"event_count", report.event_count},
             {"events", list_json(report.events, event_json)},
             {"profile", profile_json(report.profile)},
+            {"profile_awaits_signal",
+             report.awaited_signal.empty() ? ordered_json(nullptr) : ordered_json(report.awaited_signal)},
             {"timeline", list_json(report.timeline, moment_json)},
             {"pressure",
              {{"monitors", list_json(report.monitors, monitor_json)},

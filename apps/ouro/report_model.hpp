@@ -227,6 +227,8 @@ struct Report {
     std::uint64_t handler_call_count = 0;
     // When the profiler was ever started.
     std::optional<ProfileReport> profile;
+    // The signal that it waits for, as `kill` takes it, when it was not. Empty: for none.
+    std::string awaited_signal;
     // The oldest first.
     std::vector<MomentReport> timeline;
     BlocksReport blocks;

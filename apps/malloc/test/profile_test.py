@@ -143,7 +143,21 @@ class Profile(unittest.TestCase):
     def test_what_cannot_be_written_is_said(self):
         result = start(PROFILED, "keep", words="profile=/nowhere/at/all")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("cannot write the profile to /nowhere/at/all", result.stderr)
+        self.assertIn("cannot write the profile to /nowhere/at/all: not_found", result.stderr)
+
+    def test_what_cannot_be_written_is_said_before_the_program_does_anything(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path in ("/nowhere/at/all", "/nowhere/at/all.pb", folder, "/dev/null"):
+                with self.subTest(path):
+                    result = start("sh", "-c", "echo begun >&2; kill -KILL $$", words=f"profile={path}")
+                    first, *rest = result.stderr.splitlines()
+                    self.assertRegex(first, f"cannot write the profile to {path}: (not_found|bad_argument)")
+                    self.assertEqual(rest, ["begun"])
+            # What can be is not, by that look alone.
+            for name in ("one.ouro", "one.pb", "one.folded"):
+                result = start("sh", "-c", "kill -KILL $$", words=f"profile={folder}/{name}")
+                self.assertEqual(result.stderr, "")
+            self.assertEqual(os.listdir(folder), [])
 
 
 class Late(unittest.TestCase):
@@ -237,6 +251,23 @@ class Late(unittest.TestCase):
         _, errors = program.communicate("\n\n\n", timeout=200)
         self.assertEqual((program.returncode, errors), (0, ""))
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_the_report_says_that_it_waits(self):
+        program = self.start_parts("profile_signal=USR2")
+        self.assertEqual(program.stdout.readline(), "early\n")
+
+        def report(*words):
+            return subprocess.run([OURO, "report", str(program.pid), *words], text=True, stdout=subprocess.PIPE,
+                                  check=True, timeout=200).stdout
+        self.assertIn(f"it begins with the signal USR2, as by `kill -USR2 {program.pid}`", report())
+        self.assertEqual(json.loads(report("--json"))["profile_awaits_signal"], "USR2")
+        program.send_signal(signal.SIGUSR2)
+        program.stdin.write("\n")
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), "kept\n")
+        self.assertNotIn("it begins with the signal", report())
+        self.assertIsNone(json.loads(report("--json"))["profile_awaits_signal"])
+        program.communicate("\n\n", timeout=200)
 
     def test_signals_at_any_time_harm_nothing(self):
         for words in ("profile_bytes=100,profile_signal=USR1", "profile_bytes=100,profile_signal=USR1,guard=50"):
