@@ -2,12 +2,14 @@
 
 #include "guarded_blocks.hpp"
 #include "idle_return.hpp"
+#include "lasting.hpp"
 #include "mapped_blocks.hpp"
 #include "profiled_blocks.hpp"
 #include "settings.hpp"
 
 #include <ouro/base/align.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
+#include <ouro/memory/detail/heap_listing.hpp>
 #include <ouro/os/fork_hooks.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
@@ -38,6 +40,8 @@ enum class Stage : std::uint32_t { untouched, starting, ready };
 constinit std::atomic<Stage> g_stage = Stage::untouched;
 constinit HeapCore* g_core = nullptr;
 constinit os::ThreadExitKey g_exit_key;
+// Who asks for a profile wants to know what the heap takes as well.
+constinit Lasting<detail::HeapListing> g_listing;
 // The thread is about to end: what is still freed goes home directly. The C library frees after the last hook
 // has run, and a heap taken then would be nobody's for ever.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_ending = false;
@@ -83,7 +87,8 @@ HeapCore* make_core(std::size_t bytes) noexcept {
         static_cast<void>(os::release(*metadata));
         return nullptr;
     }
-    const HeapCore::Memory memory{.name = "malloc", .metadata = *metadata, .units = *units, .grows = true};
+    HeapCore::Memory memory{.name = "malloc", .metadata = *metadata, .units = *units, .grows = true};
+    g_listing.value.attach_to(memory);
     auto* const core = new (metadata->data) HeapCore(memory, layout, settings().purge_bytes);
     g_region = {reinterpret_cast<std::uintptr_t>(units->data), units->size, core->kinds()};
     return core;
@@ -107,6 +112,16 @@ void start() noexcept {
     if (const auto key = os::make_thread_exit_key(leave_heap)) g_exit_key = *key;
 }
 
+// What is told of changes before is true by the end of it.
+void list_heap() noexcept {
+    if (g_core == nullptr || !is_profiling()) return;
+    const MemoryBlock units = g_core->units().units();
+    g_listing.value.core = g_core;
+    g_listing.value.registration =
+        BlockRegistration({.name = "malloc", .base = units.data, .reserved_bytes = units.size});
+    detail::HeapListing::update(&g_listing.value);
+}
+
 // Everything works without it; fork hooks may call malloc and so come last.
 void watch_forks() noexcept {
     if (g_core == nullptr) return;
@@ -121,6 +136,7 @@ void ensure_started() noexcept {
         start();
         g_stage.store(Stage::ready, std::memory_order_release);
         watch_forks();
+        list_heap();
         start_profiling();
         return;
     }

@@ -37,6 +37,15 @@ public:
         add_number(number);
     }
     [[nodiscard]] const char* text() const noexcept { return text_; }
+    // The one that it lies in.
+    [[nodiscard]] FileName folder() const noexcept {
+        FileName folder(*this);
+        while (folder.length_ != 0 && folder.text_[folder.length_ - 1] != '/')
+            --folder.length_;
+        if (folder.length_ == 0) folder.add('.');
+        folder.text_[folder.length_] = '\0';
+        return folder;
+    }
     [[nodiscard]] bool ends_with(const char* end) const noexcept {
         const std::size_t bytes = std::strlen(end);
         return length_ >= bytes && std::strcmp(text_ + length_ - bytes, end) == 0;
@@ -139,6 +148,27 @@ void keep_anothers(FileName& name) noexcept {
         .write();
 }
 
+Status may_write(const FileName& name, int rights) noexcept {
+    if (::faccessat(AT_FDCWD, name.text(), rights, AT_EACCESS) == 0) return Status::ok;
+    return errno == ENOENT || errno == ENOTDIR ? Status::not_found : Status::permission_denied;
+}
+
+// Whether there can be such a file, as far as that is known without making one. A recording is a new file
+// that takes the place of a plain one; what is for viewers is written over whatever stands there.
+Status may_write_profile(const FileName& name) noexcept {
+    struct stat found{};
+    if (::stat(name.text(), &found) != 0) return may_write(name.folder(), W_OK | X_OK);
+    if (S_ISDIR(found.st_mode)) return Status::bad_argument;
+    if (format_of(name) != Format::recording) return may_write(name, W_OK);
+    return S_ISREG(found.st_mode) ? may_write(name.folder(), W_OK | X_OK) : Status::bad_argument;
+}
+
+void complain_about(const FileName& name, Status status) noexcept {
+    TextBuffer text;
+    text.add("OUROBOROS_MALLOC: cannot write the profile to ").add(name.text()).add(": ");
+    text.add(status_name(status).data()).add("\n").write();
+}
+
 [[gnu::destructor]] void write_profile_at_exit() noexcept {
     if (!has_profile() || settings().profile_file[0] == '\0') return;
     FileName name(settings().profile_file);
@@ -146,10 +176,7 @@ void keep_anothers(FileName& name) noexcept {
     keep_anothers(name);
     const auto written =
         format == Format::recording ? save_recording(name.text()) : write_export(name, format);
-    if (written) return;
-    TextBuffer text;
-    text.add("OUROBOROS_MALLOC: cannot write the profile to ").add(name.text()).add(": ");
-    text.add(status_name(written.status()).data()).add("\n").write();
+    if (!written) complain_about(name, written.status());
 }
 
 }  // namespace
@@ -158,8 +185,11 @@ void note_begin_of_profile() noexcept {
     // As coarse as the times of files, and so never later than one that is written from now on.
     ::clock_gettime(CLOCK_REALTIME_COARSE, &g_begin);
     if (!is_profiling()) return;
+    if (settings().profile_file[0] == '\0') return;
     const int error_before = errno;
-    if (::stat(FileName(settings().profile_file).text(), &g_found) != 0) g_found = {};
+    const FileName name(settings().profile_file);
+    if (::stat(name.text(), &g_found) != 0) g_found = {};
+    if (const Status status = may_write_profile(name); status != Status::ok) complain_about(name, status);
     errno = error_before;
 }
 

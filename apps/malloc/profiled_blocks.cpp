@@ -1,9 +1,11 @@
 #include "profiled_blocks.hpp"
 
 #include "call_stack.hpp"
+#include "lasting.hpp"
 #include "settings.hpp"
 #include "text_output.hpp"
 
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/tlsf_allocator.hpp>
@@ -18,6 +20,8 @@
 #include <memory>
 #include <utility>
 
+#include <signal.h>
+
 namespace ouro::process_heap {
 namespace {
 
@@ -26,11 +30,13 @@ constexpr std::size_t kLeastAlignment = 16;
 constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostRegionBytes = kPieceBytes * TlsfAllocator::kMaxRegions;
 
-// Never destroyed: blocks outlive whatever ends last.
+// Never destroyed, as what lasts.
 alignas(TlsfAllocator) constinit std::byte g_memory[sizeof(TlsfAllocator)] = {};
 constinit TlsfAllocator* g_region = nullptr;
 // What the heap was not given yet. Under the lock.
 constinit MemoryBlock g_rest;
+// The addresses as a whole, of which the heap of sampled blocks lists its pieces as parts.
+constinit Lasting<BlockRegistration> g_listing;
 constinit detail::WordLock g_region_lock;
 constinit std::atomic<std::size_t> g_blocks = 0;
 constinit std::atomic<std::size_t> g_bytes = 0;
@@ -75,10 +81,20 @@ MemoryBlock take_piece() noexcept {
     return piece;
 }
 
+// Requires: the lock. Samples are rare enough for the table of blocks to know each.
+void tell_use() noexcept {
+    g_region->publish();
+    const ResourceStats stats = g_region->stats();
+    g_listing.value.update_silently(stats.reserved_bytes, stats.live_bytes, stats.peak_bytes);
+}
+
 void* take_block(std::size_t size, std::size_t alignment) noexcept {
     const RegionScope scope;
     for (;;) {
-        if (const auto block = g_region->allocate(size, alignment)) return block->data;
+        if (const auto block = g_region->allocate(size, alignment)) {
+            tell_use();
+            return block->data;
+        }
         if (g_rest.size == 0 || !g_region->add_region(take_piece())) return nullptr;
     }
 }
@@ -86,6 +102,7 @@ void* take_block(std::size_t size, std::size_t alignment) noexcept {
 void give_back(void* block, std::size_t size) noexcept {
     const RegionScope scope;
     g_region->deallocate({static_cast<std::byte*>(block), size});
+    tell_use();
 }
 
 // How often the profile was asked for by a signal, and how much of that was done.
@@ -157,10 +174,14 @@ void prepare_profiling() noexcept {
     const MemoryBlock memory = reserve_region();
     if (memory.is_null()) return complain(Status::out_of_address_space);
     g_rest = memory;
-    auto region = TlsfAllocator::create_in(take_piece(), "profiled");
+    // Before its parts, so that it is the whole of the first of them.
+    g_listing.value = BlockRegistration(
+        {.name = "malloc, sampled blocks", .base = memory.data, .reserved_bytes = memory.size});
+    auto region = TlsfAllocator::create_in(take_piece(), "a piece for sampled blocks");
     if (!region) return complain(region.status());
     g_region = std::construct_at(reinterpret_cast<TlsfAllocator*>(g_memory), *std::move(region));
     g_profiled_region = {reinterpret_cast<std::uintptr_t>(memory.data), memory.size};
+    tell_use();
     g_is_profiling = true;
 }
 
@@ -169,7 +190,7 @@ void start_profiling() noexcept {
     t_is_sampling = true;
     if (settings().profile_signal == 0) {
         begin_profile();
-    } else if (!detail::prepare_profiler()) {
+    } else if (!detail::prepare_profiler(settings().profile_signal == SIGUSR1 ? 1 : 2)) {
         complain(Status::out_of_memory);
     }
     // Whoever wants a profile may look at it while the program runs.

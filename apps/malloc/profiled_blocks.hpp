@@ -54,7 +54,8 @@ void start_profiling() noexcept;
 void ask_for_profile() noexcept;
 // Whether it has begun.
 [[nodiscard]] bool has_profile() noexcept;
-// Once, when the library is loaded: looks what stands under the file's name by then.
+// Once, when the library is loaded: looks what stands under the file's name by then, and says so when nothing
+// can be written there. The program goes on, and what is in the way may be gone at its end.
 void note_begin_of_profile() noexcept;
 
 // After is_sample_due: decides, and returns the sampled block; null when it is none, or there is no room.

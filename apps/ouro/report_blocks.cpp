@@ -75,14 +75,16 @@ void add_table(const BlockTableCopy& table, BlocksReport& blocks,
         tag.tag = name;
         ++tag.blocks;
         tag.committed_bytes += left.committed[index];
-        tag.high_water_bytes += left.high_water[index];
+        if (tells_use(entry))
+            tag.high_water_bytes = tag.high_water_bytes.value_or(0) + left.high_water[index];
         blocks.committed_bytes += left.committed[index];
-        blocks.list.push_back({.name = printable(entry.name),
-                               .tag = name,
-                               .kind = std::string(block_kind_name(entry.kind)),
-                               .reserved_bytes = entry.reserved_bytes,
-                               .committed_bytes = entry.committed_bytes,
-                               .high_water_bytes = entry.peak_bytes});
+        blocks.list.push_back(
+            {.name = printable(entry.name),
+             .tag = name,
+             .kind = std::string(block_kind_name(entry.kind)),
+             .reserved_bytes = entry.reserved_bytes,
+             .committed_bytes = entry.committed_bytes,
+             .high_water_bytes = tells_use(entry) ? std::optional(entry.peak_bytes) : std::nullopt});
     }
     blocks.unlisted += table.unlisted;
 }

@@ -143,7 +143,7 @@ ordered_json block_tag_json(const BlockTagReport& tag) {
     return {{"tag", tag.tag},
             {"blocks", tag.blocks},
             {"committed_bytes", tag.committed_bytes},
-            {"high_water_bytes", tag.high_water_bytes}};
+            {"high_water_bytes", or_null(tag.high_water_bytes)}};
 }
 
 ordered_json block_json(const BlockReport& block) {
@@ -152,7 +152,7 @@ ordered_json block_json(const BlockReport& block) {
             {"kind", block.kind},
             {"reserved_bytes", block.reserved_bytes},
             {"committed_bytes", block.committed_bytes},
-            {"high_water_bytes", block.high_water_bytes}};
+            {"high_water_bytes", or_null(block.high_water_bytes)}};
 }
 
 ordered_json blocks_json(const BlocksReport& blocks) {
@@ -178,6 +178,8 @@ ordered_json report_json(const Report& report) {
             {"event_count", report.event_count},
             {"events", list_json(report.events, event_json)},
             {"profile", profile_json(report.profile)},
+            {"profile_awaits_signal",
+             report.awaited_signal.empty() ? ordered_json(nullptr) : ordered_json(report.awaited_signal)},
             {"timeline", list_json(report.timeline, moment_json)},
             {"pressure",
              {{"monitors", list_json(report.monitors, monitor_json)},

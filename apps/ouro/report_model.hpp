@@ -176,7 +176,8 @@ struct BlockReport {
     std::string kind;
     std::uint64_t reserved_bytes = 0;
     std::uint64_t committed_bytes = 0;
-    std::uint64_t high_water_bytes = 0;
+    // None while its owner has told of no use.
+    std::optional<std::uint64_t> high_water_bytes;
 };
 
 // The blocks of one tag, without those of tags below it. A block with listed parts counts without them.
@@ -184,8 +185,8 @@ struct BlockTagReport {
     std::string tag;
     std::uint64_t blocks = 0;
     std::uint64_t committed_bytes = 0;
-    // Of each block at its own moment: what all had at once may have been less.
-    std::uint64_t high_water_bytes = 0;
+    // Of each block at its own moment: what all had at once may have been less. None where none of them told.
+    std::optional<std::uint64_t> high_water_bytes;
 };
 
 struct BlocksReport {
@@ -226,6 +227,8 @@ struct Report {
     std::uint64_t handler_call_count = 0;
     // When the profiler was ever started.
     std::optional<ProfileReport> profile;
+    // The signal that it waits for, as `kill` takes it, when it was not. Empty: for none.
+    std::string awaited_signal;
     // The oldest first.
     std::vector<MomentReport> timeline;
     BlocksReport blocks;

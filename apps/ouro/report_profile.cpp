@@ -20,6 +20,11 @@ AmountReport read_sum(const ProfileSum& sum) {
             .blocks = at_least_zero(load(sum.block_fractions)) >> detail::kBlockFractionBits};
 }
 
+// As `kill` takes it.
+std::string signal_text(std::uint64_t user_signal) {
+    return user_signal == 1 || user_signal == 2 ? "USR" + std::to_string(user_signal) : "";
+}
+
 SiteReport read_site(const ProfileSite& site, std::size_t number, const Report& report) {
     SiteReport result;
     result.number = number;
@@ -41,7 +46,10 @@ SiteReport read_site(const ProfileSite& site, std::size_t number, const Report& 
 }  // namespace
 
 void read_profile(const Profile& profile, Report& report) {
-    if (load(profile.started_ns) == 0) return;
+    if (load(profile.started_ns) == 0) {
+        report.awaited_signal = signal_text(load(profile.awaited_signal));
+        return;
+    }
     const std::uint64_t stopped_ns = load(profile.stopped_ns);
     ProfileReport result;
     result.is_running = stopped_ns == 0;

@@ -64,7 +64,7 @@ std::string tags_text(const Report& report, const ReportStyle& style) {
     if (!report.has_records)
         return "There are no tags to show: the program keeps no records of what is charged, which begin with "
                "its first ChargedAllocator.\n";
-    if (!report.has_charges && report.profile)
+    if (!report.has_charges && (report.profile || !report.awaited_signal.empty()))
         return "There are no tags to show: a profile alone, such as that of a preloaded malloc library, "
                "samples "
                "what is allocated, and only a ChargedAllocator charges to tags.\n";

@@ -5,6 +5,10 @@
 
 namespace ouro {
 
+std::string use_text(const std::optional<std::uint64_t>& bytes) {
+    return bytes ? size_text(*bytes) : "-";
+}
+
 std::string blocks_text(const Report& report, const ReportStyle& style) {
     const BlocksReport& blocks = report.blocks;
     if (blocks.tags.empty()) return "";
@@ -13,12 +17,12 @@ std::string blocks_text(const Report& report, const ReportStyle& style) {
     columns.head({"Blocks", "tag", "committed", "high water"});
     for (const BlockTagReport& tag : blocks.tags)
         columns.row({count_text(tag.blocks) + (tag.blocks == 1 ? " block" : " blocks"), tag.tag,
-                     size_text(tag.committed_bytes), size_text(tag.high_water_bytes)});
+                     size_text(tag.committed_bytes), use_text(tag.high_water_bytes)});
     const std::size_t shown = std::min(style.top, blocks.list.size());
     for (std::size_t index = 0; index < shown; ++index) {
         const BlockReport& block = blocks.list[index];
         columns.row({"  " + block.name, block.tag, size_text(block.committed_bytes),
-                     size_text(block.high_water_bytes)});
+                     use_text(block.high_water_bytes)});
     }
     std::string text = columns.text();
     if (shown < blocks.list.size())

@@ -14,6 +14,9 @@ namespace ouro {
 [[nodiscard]] std::string blocks_text(const Report& report, const ReportStyle& style);
 [[nodiscard]] std::string pressure_text(const Report& report, const ReportStyle& style);
 
+// A dash for what nobody has told.
+[[nodiscard]] std::string use_text(const std::optional<std::uint64_t>& bytes);
+
 // Nothing without rows.
 [[nodiscard]] std::string titled(const char* title, const TextColumns& columns);
 // "(the latest of 12)" when fewer are shown.

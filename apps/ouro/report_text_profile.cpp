@@ -82,6 +82,16 @@ std::string profile_head(const ProfileReport& profile) {
     return text.append("\n");
 }
 
+// One that was made ready and has not begun.
+std::string awaited_text(const Report& report) {
+    if (report.awaited_signal.empty()) return "";
+    if (!report.is_live)
+        return "There is no profile: it waited for the signal " + report.awaited_signal +
+               " when this was recorded.\n";
+    return "There is no profile yet: it begins with the signal " + report.awaited_signal + ", as by `kill -" +
+           report.awaited_signal + " " + std::to_string(report.process_id) + "`.\n";
+}
+
 }  // namespace
 
 const char* site_sorting_name(SiteSorting sorting) {
@@ -101,7 +111,7 @@ const char* site_sorting_name(SiteSorting sorting) {
 }
 
 std::string profile_text(const Report& report, const ReportStyle& style) {
-    if (!report.profile) return "";
+    if (!report.profile) return awaited_text(report);
     const ProfileReport& profile = *report.profile;
     const std::size_t shown = std::min(style.top, profile.sites.size());
     TextColumns columns(

@@ -1,4 +1,5 @@
 #include "report_parts.hpp"
+#include "report_text_parts.hpp"
 #include "streams_command.hpp"
 #include "text_columns.hpp"
 #include "text_table.hpp"
@@ -28,10 +29,15 @@ std::optional<std::size_t> whole_of(const std::vector<BlockEntry>& entries, cons
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> told_use(const BlockEntry& entry, std::uint64_t bytes) {
+    return tells_use(entry) ? std::optional(bytes) : std::nullopt;
+}
+
 void add_row(TextColumns& columns, const BlockTableCopy& table, const BlockEntry& entry, bool is_part) {
     columns.row({(is_part ? "  " : "") + printable(entry.name), block_tag_text(table, entry.tag),
                  std::string(block_kind_name(entry.kind)), size_text(entry.reserved_bytes),
-                 size_text(entry.committed_bytes), size_text(entry.cursor_bytes), size_text(entry.peak_bytes),
+                 size_text(entry.committed_bytes), use_text(told_use(entry, entry.cursor_bytes)),
+                 use_text(told_use(entry, entry.peak_bytes)),
                  entry.base != 0 ? address_text(entry.base) : ""});
 }
 
@@ -41,7 +47,7 @@ std::string table_text(const BlockTableCopy& table) {
     columns.head({"block", "tag", "kind", "reserved", "committed", "cursor", "high-water", "address"});
     std::uint64_t reserved = 0;
     std::uint64_t committed = 0;
-    std::uint64_t cursor = 0;
+    std::optional<std::uint64_t> cursor;
     for (std::size_t index = 0; index < table.entries.size(); ++index) {
         const BlockEntry& entry = table.entries[index];
         if (whole_of(table.entries, entry)) continue;
@@ -52,9 +58,9 @@ std::string table_text(const BlockTableCopy& table) {
         if (entry.kind == BlockKind::borrowed) continue;
         reserved += entry.reserved_bytes;
         committed += entry.committed_bytes;
-        cursor += entry.cursor_bytes;
+        if (tells_use(entry)) cursor = cursor.value_or(0) + entry.cursor_bytes;
     }
-    columns.row({"in all", "", "", size_text(reserved), size_text(committed), size_text(cursor), "", ""});
+    columns.row({"in all", "", "", size_text(reserved), size_text(committed), use_text(cursor), "", ""});
     std::string text = columns.text();
     if (table.unlisted != 0) text += count_text(table.unlisted) + " more found the list full\n";
     return text;

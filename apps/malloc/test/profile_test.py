@@ -143,7 +143,21 @@ class Profile(unittest.TestCase):
     def test_what_cannot_be_written_is_said(self):
         result = start(PROFILED, "keep", words="profile=/nowhere/at/all")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("cannot write the profile to /nowhere/at/all", result.stderr)
+        self.assertIn("cannot write the profile to /nowhere/at/all: not_found", result.stderr)
+
+    def test_what_cannot_be_written_is_said_before_the_program_does_anything(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path in ("/nowhere/at/all", "/nowhere/at/all.pb", folder, "/dev/null"):
+                with self.subTest(path):
+                    result = start("sh", "-c", "echo begun >&2; kill -KILL $$", words=f"profile={path}")
+                    first, *rest = result.stderr.splitlines()
+                    self.assertRegex(first, f"cannot write the profile to {path}: (not_found|bad_argument)")
+                    self.assertEqual(rest, ["begun"])
+            # What can be is not, by that look alone.
+            for name in ("one.ouro", "one.pb", "one.folded"):
+                result = start("sh", "-c", "kill -KILL $$", words=f"profile={folder}/{name}")
+                self.assertEqual(result.stderr, "")
+            self.assertEqual(os.listdir(folder), [])
 
 
 class Late(unittest.TestCase):
@@ -210,11 +224,50 @@ class Late(unittest.TestCase):
         self.assertEqual(growth["keep_here"], 0)
         self.assertEqual(growth["keep_last"], live["keep_last"])
 
+    def test_the_blocks_of_the_report_are_what_the_heap_has(self):
+        program = self.start_parts("profile_bytes=16K,profile_signal=USR1")
+        for word in ("early", "kept"):
+            self.assertEqual(program.stdout.readline(), word + "\n")
+            program.send_signal(signal.SIGUSR1)
+            program.stdin.write("\n")
+            program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), "last\n")
+        result = subprocess.run([OURO, "report", str(program.pid), "--json"], text=True, stdout=subprocess.PIPE,
+                                check=True, timeout=200)
+        program.communicate("\n", timeout=200)
+        blocks = json.loads(result.stdout)["blocks"]
+        by_name = {block["name"]: block for block in blocks["list"]}
+        heap, sampled = by_name["malloc"], by_name["malloc, sampled blocks"]
+        # The program keeps three times 32 MiB, of which a part is sampled.
+        self.assertGreaterEqual(heap["high_water_bytes"] + sampled["high_water_bytes"], 96 * MIB)
+        for block in (heap, sampled):
+            self.assertLessEqual(block["high_water_bytes"], block["committed_bytes"])
+            self.assertLessEqual(block["committed_bytes"], block["reserved_bytes"])
+        self.assertGreater(sampled["high_water_bytes"], 0)
+        self.assertEqual(blocks["committed_bytes"], heap["committed_bytes"] + sampled["committed_bytes"])
+
     def test_without_a_signal_there_is_nothing(self):
         program = self.start_parts(f"profile={self.folder}/never.folded,profile_bytes=16K,profile_signal=USR2")
         _, errors = program.communicate("\n\n\n", timeout=200)
         self.assertEqual((program.returncode, errors), (0, ""))
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_the_report_says_that_it_waits(self):
+        program = self.start_parts("profile_signal=USR2")
+        self.assertEqual(program.stdout.readline(), "early\n")
+
+        def report(*words):
+            return subprocess.run([OURO, "report", str(program.pid), *words], text=True, stdout=subprocess.PIPE,
+                                  check=True, timeout=200).stdout
+        self.assertIn(f"it begins with the signal USR2, as by `kill -USR2 {program.pid}`", report())
+        self.assertEqual(json.loads(report("--json"))["profile_awaits_signal"], "USR2")
+        program.send_signal(signal.SIGUSR2)
+        program.stdin.write("\n")
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), "kept\n")
+        self.assertNotIn("it begins with the signal", report())
+        self.assertIsNone(json.loads(report("--json"))["profile_awaits_signal"])
+        program.communicate("\n\n", timeout=200)
 
     def test_signals_at_any_time_harm_nothing(self):
         for words in ("profile_bytes=100,profile_signal=USR1", "profile_bytes=100,profile_signal=USR1,guard=50"):

@@ -123,6 +123,41 @@ TEST(StreamsReport, PartsStandBelowTheirWhole) {
     EXPECT_TRUE(json["tables"][0]["blocks"][3]["base"].is_null());
 }
 
+TEST(StreamsReport, WhatNobodyHasToldIsADash) {
+    BlockTableCopy table;
+    table.entries = {entry_of("heap", BlockKind::own, 4096, 65536)};
+    table.entries[0].cursor_bytes = 0;
+    table.entries[0].peak_bytes = 0;
+    std::string text = ouro::streams_text({.process_id = 42, .tables = {table}});
+    EXPECT_NE(text.find("32 KiB       -           -  0x1000"), std::string::npos) << text;
+    EXPECT_NE(text.find("32 KiB       -\n"), std::string::npos) << text;
+    // Of nothing, nothing is in use.
+    table.entries[0].committed_bytes = 0;
+    text = ouro::streams_text({.process_id = 42, .tables = {table}});
+    EXPECT_EQ(text.find("   -"), std::string::npos) << text;
+}
+
+TEST(ReportBlocks, WhatNobodyHasToldIsADash) {
+    BlockTableCopy table;
+    table.tag_names = {{1, "heaps"}};
+    table.entries = {entry_of("told", BlockKind::own, 4096, 65536),
+                     entry_of("untold", BlockKind::own, 1 << 20, 65536)};
+    table.entries[1].tag = 1;
+    table.entries[1].peak_bytes = 0;
+    ouro::Report report;
+    ouro::add_blocks(report, {table});
+    const auto json = ouro::report_json(report)["blocks"];
+    for (const char* const part : {"tags", "list"}) {
+        for (const auto& block : json[part]) {
+            const bool is_told = block["tag"] == "untagged";
+            EXPECT_EQ(block["high_water_bytes"].is_null(), !is_told) << json;
+        }
+    }
+    const std::string text = ouro::report_text(report, {.top = 3});
+    EXPECT_NE(text.find("32 KiB        20 B"), std::string::npos) << text;
+    EXPECT_NE(text.find("32 KiB           -"), std::string::npos) << text;
+}
+
 // A frame in a stream of a table: each tag has what no listed part of its blocks has.
 TEST(ReportBlocks, PartsCountOnceAndUnderTheirOwnTag) {
     BlockTableCopy table;

@@ -99,4 +99,13 @@ TEST(Expected, OfVoidIsSuccessOrStatus) {
     EXPECT_EQ(Expected<void>(Status::busy).status(), Status::busy);
 }
 
+TEST(Expected, OfVoidIsAskedAsAStatusIs) {
+    static_assert(Expected<void>() == Status::ok);
+    static_assert(Expected<void>(Status::busy) == Status::busy);
+    static_assert(Expected<void>(Status::busy) != Status::ok);
+    const auto either = [](auto result) { return result != Status::ok; };
+    EXPECT_TRUE(either(Expected<void>(Status::busy)) && either(Status::busy));
+    EXPECT_FALSE(either(Expected<void>()) || either(Status::ok));
+}
+
 }  // namespace

@@ -157,6 +157,17 @@ void BlockRegistration::update_silently(std::size_t committed_bytes, std::size_t
     write(entry.peak_bytes, std::max(read(entry.peak_bytes), peak));
 }
 
+void BlockRegistration::note_use(std::size_t cursor_bytes, std::size_t peak_bytes) noexcept {
+    if (!is_listed()) return;
+    BlockEntry& entry = entry_of(handle_);
+    std::atomic_ref(entry.cursor_bytes).store(cursor_bytes, std::memory_order_seq_cst);
+    const std::uint64_t peak = std::max(cursor_bytes, peak_bytes);
+    const std::atomic_ref told(entry.peak_bytes);
+    std::uint64_t before = told.load(std::memory_order_relaxed);
+    while (before < peak && !told.compare_exchange_weak(before, peak, std::memory_order_relaxed)) {
+    }
+}
+
 void BlockRegistration::update_reserved(std::size_t reserved_bytes) noexcept {
     if (is_listed()) write(entry_of(handle_).reserved_bytes, reserved_bytes);
 }

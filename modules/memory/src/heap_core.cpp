@@ -75,7 +75,8 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       slab_classes_(class_of_size(largest_small_bytes) + 1),
       cache_shift_(cache_shift_for(layout.units)),
       on_growth_(memory.on_growth),
-      growth_context_(memory.growth_context) {}
+      on_use_(memory.on_use),
+      listing_(memory.listing) {}
 
 Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t end) noexcept {
     const HeapCore& self = *static_cast<HeapCore*>(core);
@@ -92,7 +93,7 @@ Expected<void> HeapCore::prewarm(std::size_t bytes) noexcept {
 
 void HeapCore::tell_growth(void* core) noexcept {
     const HeapCore& self = *static_cast<HeapCore*>(core);
-    self.on_growth_(self.growth_context_);
+    self.on_growth_(self.listing_);
 }
 
 Expected<ThreadHeap*> HeapCore::heap_of_this_thread() noexcept {
@@ -219,6 +220,7 @@ void HeapCore::reset() noexcept {
         slabs_[unit].size_class = kNoClass;
         if (units_.is_taken(unit)) units_.give_back(unit, 1);
     }
+    tell_use();
 }
 
 Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t alignment,
@@ -351,11 +353,13 @@ void HeapCore::note_taken(std::size_t units) noexcept {
     std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
     while (peak < taken && !peak_bytes_.compare_exchange_weak(peak, taken, std::memory_order_relaxed)) {
     }
+    tell_use();
 }
 
 void HeapCore::give_back(std::size_t first, std::size_t count) noexcept {
     set_kinds(first, count, UnitKind::none, UnitKind::none);
     taken_bytes_.fetch_sub(count * kUnitBytes, std::memory_order_relaxed);
+    tell_use();
     units_.give_back(first, count);
     if (keeps_too_much()) units_.purge();
 }

@@ -44,6 +44,7 @@ void HeapCore::recover_lost_units() noexcept {
         ++unit;
     }
     taken_bytes_.store(taken * UnitMap::kUnitBytes, std::memory_order_relaxed);
+    tell_use();
     units_.forget_threads();
 }
 

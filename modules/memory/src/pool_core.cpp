@@ -16,7 +16,7 @@ constexpr std::size_t kLeastGrowthBytes = std::size_t{64} << 10;
 
 Expected<PoolOptions> PoolCore::complete(PoolOptions options) noexcept {
     if (options.block_bytes == 0 || options.max_blocks == 0) return Status::zero_size;
-    if (!is_alignment(options.alignment)) return Status::bad_alignment;
+    if (!is_alignment(options.alignment) || options.alignment > kMaxAlignment) return Status::bad_alignment;
     // Not-a-number fails these too.
     if (!(options.growth_factor >= 1.0) || !(options.shrink_threshold >= 0.0)) return Status::bad_argument;
     if (options.initial_blocks > options.max_blocks) return Status::bad_argument;

@@ -1,5 +1,6 @@
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
+#include <ouro/memory/detail/heap_listing.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 
 #include <algorithm>
@@ -16,27 +17,8 @@ using detail::HeapCore;
 using detail::UnitKind;
 using detail::UnitMap;
 
-// The heap's entry in the registry of blocks, behind the core: brought up to date by every thread that grows.
-struct SmallObjectAllocator::Listing {
-    explicit Listing(const BlockDescription& description) noexcept : registration(description) {}
-
-    // Whoever writes looks again afterwards, so that what was written last is what is true.
-    static void update(void* listing) noexcept {
-        auto& self = *static_cast<Listing*>(listing);
-        const HeapCore& core = *self.core;
-        std::size_t written = 0;
-        while (written != core.units().usable_units()) {
-            written = core.units().usable_units();
-            std::atomic_thread_fence(std::memory_order_seq_cst);
-            self.registration.update_silently(written * UnitMap::kUnitBytes, core.taken_bytes(),
-                                              core.peak_bytes());
-            std::atomic_thread_fence(std::memory_order_seq_cst);
-        }
-    }
-
-    const HeapCore* core = nullptr;
-    BlockRegistration registration;
-};
+// Lies behind the core.
+struct SmallObjectAllocator::Listing : detail::HeapListing {};
 
 struct SmallObjectAllocator::Parts {
     const char* name = nullptr;
@@ -133,16 +115,16 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create_in(MemoryBlock regio
 
 Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexcept {
     std::byte* const place = parts.memory.metadata.data;
-    auto* const listing = new (place + sizeof(HeapCore))
-        Listing({.name = parts.name,
-                 .tag = parts.tag,
-                 .kind = parts.memory.grows ? BlockKind::own : BlockKind::borrowed,
-                 .base = parts.memory.units.data,
-                 .reserved_bytes = parts.memory.units.size,
-                 .committed_bytes = parts.memory.grows ? 0 : parts.memory.units.size});
+    auto* const listing = new (place + sizeof(HeapCore)) Listing;
+    listing->registration =
+        BlockRegistration({.name = parts.name,
+                           .tag = parts.tag,
+                           .kind = parts.memory.grows ? BlockKind::own : BlockKind::borrowed,
+                           .base = parts.memory.units.data,
+                           .reserved_bytes = parts.memory.units.size,
+                           .committed_bytes = parts.memory.grows ? 0 : parts.memory.units.size});
     parts.memory.name = parts.name;
-    parts.memory.on_growth = Listing::update;
-    parts.memory.growth_context = listing;
+    listing->attach_to(parts.memory);
     auto* const core = new (place)
         HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes, parts.largest_small_bytes);
     listing->core = core;

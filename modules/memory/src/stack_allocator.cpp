@@ -29,7 +29,6 @@ StackAllocator::StackAllocator(BumpRange range, const char* name) noexcept
 Expected<MemoryBlock> StackAllocator::allocate_unusual(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
     if (asked != Status::ok) return asked;
-    if (size > kMaxSize) return Status::size_overflow;
     const auto skipped = range_.take(kUnit, kUnit);
     if (!skipped) return skipped;
     const auto block = range_.take(whole_units(size), alignment);
@@ -57,7 +56,6 @@ Expected<MemoryBlock> StackAllocator::reallocate(MemoryBlock block, std::size_t 
     note_allocation();
     block.size = whole_units(block.size);
     OURO_BLOCK_ASSERT(range_.is_newest(block), "a stack changes its newest block only", *this, block.data);
-    if (new_size > kMaxSize) return Status::size_overflow;
     return range_.resize(block, whole_units(new_size));
 }
 
@@ -68,7 +66,6 @@ Expected<MemoryBlock> StackAllocator::try_resize(MemoryBlock block, std::size_t 
     OURO_DEBUG_ASSERT(!block.is_null(), "nothing can be resized in place");
     block.size = whole_units(block.size);
     if (new_size > block.size) note_allocation();
-    if (new_size > kMaxSize) return Status::size_overflow;
     if (range_.is_newest(block)) return range_.resize(block, whole_units(new_size));
     // Another one keeps its size: it must be possible to give it back with the one asked for.
     return whole_units(new_size) == block.size ? Expected<MemoryBlock>(block) : Status::capacity_exhausted;

@@ -200,6 +200,7 @@ Status TlsfAllocator::take_region_for(std::size_t size, std::size_t alignment) n
     if (region_count_ == kMaxRegions) return Status::capacity_exhausted;
     const auto least = TlsfHeap::image_bytes_for(size, alignment);
     if (!least) return least.status();
+    if (*least > kMaxAllocationBytes) return Status::capacity_exhausted;
     // The first region is what the caller said, so that a size that makes no sense is told at once.
     std::size_t bytes = region_count_ == 0 ? region_bytes_ : std::max(*least, next_region_bytes());
     auto memory = upstream_->allocate(bytes, kDefaultAlignment);

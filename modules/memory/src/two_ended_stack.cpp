@@ -15,7 +15,6 @@ namespace {
 // Blocks are multiples of this. One of larger alignment has a unit more, in which it notes where its end's
 // cursor was: what its alignment skipped could not be found again otherwise.
 constexpr std::size_t kUnit = kDefaultAlignment;
-constexpr std::size_t kMaxSize = ~std::size_t{0} - kUnit;
 
 constexpr std::size_t whole_units(std::size_t size) noexcept {
     return (size + kUnit - 1) & ~(kUnit - 1);
@@ -146,7 +145,6 @@ void TwoEndedStack::Range::trim() noexcept {
 
 Expected<TwoEndedStack::End::Place> TwoEndedStack::End::place(std::uintptr_t from, std::size_t size,
                                                               std::size_t alignment) const noexcept {
-    if (size > kMaxSize) return Status::size_overflow;
     const std::size_t bytes = whole_units(size);
     const std::size_t note = alignment > kUnit ? kUnit : 0;
     if (end_ == StackEnd::front) {
@@ -272,7 +270,6 @@ Expected<MemoryBlock> TwoEndedStack::End::try_resize(MemoryBlock block, std::siz
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     OURO_DEBUG_ASSERT(!block.is_null(), "nothing can be resized in place");
-    if (new_size > kMaxSize) return Status::size_overflow;
     block.size = whole_units(block.size);
     if (new_size > block.size) note_allocation();
     const MemoryBlock resized{block.data, whole_units(new_size)};

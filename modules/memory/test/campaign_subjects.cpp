@@ -28,6 +28,7 @@ public:
     explicit ObjectPool(Pool<Cell> pool) : pool_(std::move(pool)) {}
 
     Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
+        if (const Status asked = check_allocation(size, alignment); asked != Status::ok) return asked;
         if (size > kPoolBlockBytes || alignment > kPoolAlignment) return Status::capacity_exhausted;
         const auto handle = pool_.emplace();
         if (!handle) return handle.status();
@@ -46,9 +47,11 @@ public:
     }
     Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
                                      std::size_t alignment) noexcept override {
-        return try_resize(block, new_size, alignment);
+        return block.is_null() ? allocate(new_size, alignment) : try_resize(block, new_size, alignment);
     }
-    Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size, std::size_t) noexcept override {
+    Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
+                                     std::size_t alignment) noexcept override {
+        if (const Status asked = check_allocation(new_size, alignment); asked != Status::ok) return asked;
         if (new_size > kPoolBlockBytes) return Status::capacity_exhausted;
         return MemoryBlock{block.data, kPoolBlockBytes};
     }

@@ -3,6 +3,7 @@
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/os/thread.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -183,6 +184,24 @@ TEST(SmallObjectAllocator, ManyHeapsAtOnceInOneThread) {
     }
 }
 
+// On a thread of its own, which has no notes of heaps that are gone.
+TEST(SmallObjectAllocator, AThreadKnowsItsCachesInManyHeaps) {
+    std::ptrdiff_t known = 0;
+    const auto use_heaps = [](void* result) {
+        std::vector<SmallObjectAllocator> heaps;
+        while (heaps.size() < 40)
+            heaps.push_back(*SmallObjectAllocator::create({.max_bytes = std::size_t{1} << 20}));
+        for (auto& heap : heaps)
+            heap.deallocate(*heap.allocate(40));
+        *static_cast<std::ptrdiff_t*>(result) = std::ranges::count_if(
+            ouro::detail::t_heap_notes, [](const auto& note) { return note.heap != nullptr; });
+    };
+    auto thread = ouro::os::Thread::start(use_heaps, &known);
+    ASSERT_TRUE(thread);
+    thread->join();
+    EXPECT_EQ(known, 40);
+}
+
 TEST(SmallObjectAllocator, SmallRegionsServeTheLargestClasses) {
     alignas(65536) static std::array<std::byte, std::size_t{320} << 10> region;
     auto heap = *SmallObjectAllocator::create_in({region.data(), region.size()});
@@ -244,15 +263,37 @@ TEST(SmallObjectAllocator, AResetForgetsNoAllocation) {
     EXPECT_EQ(heap.stats().allocations, 1003U);
 }
 
+ouro::BlockInfo listed_entry(const SmallObjectAllocator& heap) {
+    ouro::BlockInfo found;
+    ouro::visit_blocks([&](const ouro::BlockInfo& block) {
+        if (block.base == reinterpret_cast<std::uintptr_t>(heap.addresses().data)) found = block;
+    });
+    return found;
+}
+
+TEST(SmallObjectAllocator, TheRegistryKnowsWhatIsInUse) {
+    constexpr std::size_t kUnit = 65536;
+    auto heap = make_heap();
+    EXPECT_EQ(listed_entry(heap).cursor_bytes, 0U);
+    EXPECT_FALSE(listed_entry(heap).tells_use());
+    const auto small = heap.allocate(100);
+    ASSERT_TRUE(small);
+    EXPECT_EQ(listed_entry(heap).cursor_bytes, kUnit);
+    EXPECT_TRUE(listed_entry(heap).tells_use());
+    const auto large = heap.allocate(5 * kUnit);
+    ASSERT_TRUE(large);
+    EXPECT_EQ(listed_entry(heap).cursor_bytes, 6 * kUnit);
+    heap.deallocate(*large);
+    EXPECT_EQ(listed_entry(heap).cursor_bytes, kUnit);
+    EXPECT_EQ(listed_entry(heap).peak_bytes, 6 * kUnit);
+    heap.reset();
+    EXPECT_EQ(listed_entry(heap).cursor_bytes, 0U);
+}
+
 TEST(SmallObjectAllocator, TheRegistryKnowsTheMemoryOfTheLastGrowth) {
     auto heap = make_heap();
     for (std::size_t size = 100'000; heap.allocate(size); size += 1000) {
-        std::size_t listed = 0;
-        ouro::visit_blocks([&](const ouro::BlockInfo& block) {
-            if (block.base == reinterpret_cast<std::uintptr_t>(heap.addresses().data))
-                listed = block.committed_bytes;
-        });
-        ASSERT_EQ(listed, heap.stats().committed_bytes);
+        ASSERT_EQ(listed_entry(heap).committed_bytes, heap.stats().committed_bytes);
     }
 }
 

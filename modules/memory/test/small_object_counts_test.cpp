@@ -1,4 +1,7 @@
 // What the heap for small objects tells of itself while others use it, and whichever way blocks went home.
+#include "workers.hpp"
+
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/frame_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/os/thread.hpp>
@@ -85,6 +88,25 @@ TEST(SmallObjectCounts, CanBeAskedForWhileBlocksOfUnitsChange) {
     EXPECT_EQ(heap.stats().live_bytes, 0U);
     EXPECT_EQ(heap.stats().allocations, 2U * kRounds + moved);
     EXPECT_EQ(heap.check(), Status::ok);
+}
+
+// Whoever changes the use tells it: what was told last is what is true, however the threads meet.
+TEST(SmallObjectCounts, TheRegistryIsRightAfterManyThreads) {
+    auto heap = *SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    for (int round = 0; round < 20; ++round) {
+        ouro::testing_support::run_workers(4, [&](std::size_t number) {
+            for (int step = 0; step < 100; ++step) {
+                const auto block = heap.allocate((number + 2) * 65536);
+                if (block) heap.deallocate(*block);
+            }
+        });
+        std::size_t cursor = 1;
+        ouro::visit_blocks([&](const ouro::BlockInfo& block) {
+            if (block.base == reinterpret_cast<std::uintptr_t>(heap.addresses().data))
+                cursor = block.cursor_bytes;
+        });
+        ASSERT_EQ(cursor, 0U);
+    }
 }
 
 }  // namespace

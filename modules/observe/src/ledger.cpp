@@ -1,6 +1,7 @@
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
 
+#include <ouro/memory/memory_resource.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 #include <ouro/observe/events.hpp>
 #include <ouro/observe/ledger.hpp>
@@ -195,8 +196,10 @@ Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t b
 
 Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     if (bytes > kMostBytes) {
-        count_failure(tag, Status::size_overflow);
-        return Status::size_overflow;
+        const Status status =
+            bytes > kMaxAllocationBytes ? Status::size_overflow : Status::capacity_exhausted;
+        count_failure(tag, status);
+        return status;
     }
     Ledger* const ledger = open_ledger(tag);
     if (ledger == nullptr) return Status::out_of_memory;

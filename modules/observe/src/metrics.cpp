@@ -26,6 +26,7 @@ BlockMetrics take_blocks() noexcept {
         ++blocks.count;
         blocks.reserved_bytes += block.reserved_bytes;
         blocks.committed_bytes += block.committed_bytes;
+        if (!block.tells_use()) blocks.untold_bytes += block.committed_bytes;
         blocks.used_bytes += std::min(block.cursor_bytes, block.committed_bytes);
     });
     return blocks;
@@ -55,9 +56,10 @@ void take_process(MetricsSnapshot& snapshot) noexcept {
 }  // namespace
 
 double BlockMetrics::fragmentation() const noexcept {
-    if (committed_bytes == 0) return 0;
-    return static_cast<double>(committed_bytes - std::min(used_bytes, committed_bytes)) /
-           static_cast<double>(committed_bytes);
+    if (!knows_fragmentation()) return 0;
+    const std::uint64_t told_bytes = committed_bytes - untold_bytes;
+    return static_cast<double>(told_bytes - std::min(used_bytes, told_bytes)) /
+           static_cast<double>(told_bytes);
 }
 
 std::uint64_t MetricsSnapshot::known_bytes() const noexcept {

@@ -131,7 +131,12 @@ void write_blocks(MetricsWriter& out, const BlockMetrics& metrics) noexcept {
     blocks.number("reserved_bytes", metrics.reserved_bytes);
     blocks.number("committed_bytes", metrics.committed_bytes);
     blocks.number("used_bytes", metrics.used_bytes);
-    blocks.decimal("fragmentation", metrics.fragmentation());
+    blocks.number("untold_bytes", metrics.untold_bytes);
+    if (metrics.knows_fragmentation()) {
+        blocks.decimal("fragmentation", metrics.fragmentation());
+    } else {
+        blocks.key("fragmentation").text("null");
+    }
 }
 
 }  // namespace

@@ -33,7 +33,13 @@ void write_inside(MetricsWriter& out, const MetricsSnapshot& snapshot) noexcept 
     const BlockMetrics& blocks = snapshot.blocks;
     out.text("ranges     ").number(blocks.count).text(", committed ").bytes(blocks.committed_bytes);
     out.text(" of ").bytes(blocks.reserved_bytes).text(", fragmentation ");
-    out.decimal(blocks.fragmentation() * 100).text(" %\n");
+    if (blocks.knows_fragmentation()) {
+        out.decimal(blocks.fragmentation() * 100).text(" %");
+    } else {
+        out.text("-");
+    }
+    if (blocks.untold_bytes != 0) out.text(" (use of ").bytes(blocks.untold_bytes).text(" not told)");
+    out.text("\n");
     out.text("observing  ").bytes(snapshot.observe_cost.used_bytes).text("\n");
     out.text("slow path  ").number(snapshot.slow_paths.allocations).text(" allocations in ");
     out.decimal(static_cast<double>(snapshot.slow_paths.time_ns) / 1e6).text(" ms\n");

@@ -113,9 +113,11 @@ void keep_tables_through_forks() noexcept {
     g_has_hooks.store(true, std::memory_order_release);
 }
 
-bool prepare_profiler() noexcept {
-    if (observe_image() == nullptr) return false;
+bool prepare_profiler(std::uint32_t awaited_signal) noexcept {
+    ObserveImage* const image = observe_image();
+    if (image == nullptr) return false;
     keep_tables_through_forks();
+    image->profile.awaited_signal.store(awaited_signal, std::memory_order_relaxed);
     return true;
 }
 

@@ -1,3 +1,4 @@
+#include "bad_requests.hpp"
 #include "fresh_tags.hpp"
 
 #include <ouro/memory/small_object_allocator.hpp>
@@ -93,6 +94,15 @@ TEST_F(ChargedAllocatorTest, WhatTheResourceRefusesIsNotCharged) {
     EXPECT_EQ(use_of(tag_).failures, 3U);
     EXPECT_EQ(failures_of(tag_, Status::zero_size), 1U);
     EXPECT_EQ(failures_of(tag_, Status::bad_alignment), 1U);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
+TEST_F(ChargedAllocatorTest, BadRequestsHaveTheStatusOfTheContractAndChargeNothing) {
+    ChargedAllocator memory(heap_, tag_);
+    testing_support::expect_bad_requests_refused(memory);
+    testing_support::expect_shortage_of_the_largest(memory);
+    EXPECT_EQ(use_of(tag_).live_bytes, 0U);
+    EXPECT_EQ(use_of(tag_).allocations, 1U);
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 

@@ -103,8 +103,14 @@ TEST(Metrics, RegisteredRangesAreSummed) {
     EXPECT_GE(after->blocks.committed_bytes, before->blocks.committed_bytes + kBlocks * kBlockBytes);
     EXPECT_GE(after->blocks.reserved_bytes, before->blocks.reserved_bytes + 2 * kBlocks * kBlockBytes);
     EXPECT_LE(after->blocks.used_bytes, after->blocks.committed_bytes);
-    EXPECT_GT(after->blocks.fragmentation(), 0);
-    EXPECT_LE(after->blocks.fragmentation(), 1);
+    // What nobody has told is not taken for unused.
+    EXPECT_GE(after->blocks.untold_bytes, before->blocks.untold_bytes + kBlocks * kBlockBytes);
+    pool->deallocate_block(pool->allocate_block()->data);
+    pool->publish();
+    const auto told = snapshot();
+    EXPECT_EQ(told->blocks.untold_bytes, before->blocks.untold_bytes);
+    EXPECT_GT(told->blocks.fragmentation(), 0);
+    EXPECT_LE(told->blocks.fragmentation(), 1);
     // A range within another does not count twice.
     auto frame = FrameAllocator::create_on(*pool, kBlockBytes);
     ASSERT_TRUE(frame);
@@ -117,8 +123,31 @@ TEST(Metrics, FragmentationIsTheShareNotInUse) {
     blocks.committed_bytes = 1'000;
     blocks.used_bytes = 250;
     EXPECT_DOUBLE_EQ(blocks.fragmentation(), 0.75);
+    EXPECT_TRUE(blocks.knows_fragmentation());
     blocks.used_bytes = 2'000;
     EXPECT_DOUBLE_EQ(blocks.fragmentation(), 0);
+}
+
+TEST(Metrics, FragmentationIsOfThoseWhoTell) {
+    BlockMetrics blocks{.committed_bytes = 1'000, .used_bytes = 100, .untold_bytes = 800};
+    EXPECT_DOUBLE_EQ(blocks.fragmentation(), 0.5);
+    blocks = {.committed_bytes = 1'000, .untold_bytes = 1'000};
+    EXPECT_FALSE(blocks.knows_fragmentation());
+    EXPECT_DOUBLE_EQ(blocks.fragmentation(), 0);
+}
+
+TEST(Metrics, TheUseOfAHeapIsKnownAtOnce) {
+    constexpr std::size_t kBytes = std::size_t{1} << 20;
+    const auto before = snapshot();
+    auto heap = SmallObjectAllocator::create({.max_bytes = 16 * kBytes});
+    ASSERT_TRUE(heap);
+    EXPECT_EQ(snapshot()->blocks.untold_bytes, before->blocks.untold_bytes);
+    const auto block = heap->allocate(kBytes);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(snapshot()->blocks.used_bytes, before->blocks.used_bytes + kBytes);
+    EXPECT_EQ(snapshot()->blocks.untold_bytes, before->blocks.untold_bytes);
+    heap->deallocate(*block);
+    EXPECT_EQ(snapshot()->blocks.used_bytes, before->blocks.used_bytes);
 }
 
 TEST(Metrics, UntrackedIsWhatTheSystemSaysLessWhatWeKnow) {

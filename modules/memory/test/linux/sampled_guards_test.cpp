@@ -1,3 +1,4 @@
+#include "bad_requests.hpp"
 #include "hardening/recorded_errors.hpp"
 #include "mapping_table.hpp"
 
@@ -51,8 +52,8 @@ TEST(SampledGuards, WhatDoesNotFitIsNotSampled) {
     ASSERT_TRUE(guards);
     EXPECT_EQ(guards->allocate(4097, 16).status(), Status::capacity_exhausted);
     EXPECT_EQ(guards->allocate(16, 8192).status(), Status::capacity_exhausted);
-    EXPECT_EQ(guards->allocate(0, 16).status(), Status::zero_size);
-    EXPECT_EQ(guards->allocate(16, 3).status(), Status::bad_alignment);
+    for (const auto& bad : ouro::testing_support::kBadRequests)
+        EXPECT_EQ(guards->allocate(bad.size, bad.alignment).status(), bad.status);
     const auto one = guards->allocate(10, 1);
     const auto two = guards->allocate(4096, 4096);
     ASSERT_TRUE(one && two);

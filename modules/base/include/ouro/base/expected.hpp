@@ -139,6 +139,10 @@ public:
     [[nodiscard]] constexpr bool has_value() const noexcept { return status_ == Status::ok; }
     explicit constexpr operator bool() const noexcept { return has_value(); }
     [[nodiscard]] constexpr Status status() const noexcept { return status_; }
+    // As a Status is asked, so that it does not matter which of the two a function returns.
+    [[nodiscard]] friend constexpr bool operator==(const Expected& result, Status status) noexcept {
+        return result.status_ == status;
+    }
 
 private:
     Status status_ = Status::ok;

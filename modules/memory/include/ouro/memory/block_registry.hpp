@@ -17,7 +17,8 @@
 //
 // Owners keep their entry up to date on slow paths only: when a range grows, shrinks or is asked to. Between
 // those the numbers are of the last such moment; the true cursor then lies anywhere below the committed
-// bytes, and the true high-water mark between the one shown and the committed bytes.
+// bytes, and the true high-water mark between the one shown and the committed bytes. Until a high-water mark
+// is told, nothing is known of the use. Heaps for any thread tell theirs whenever it changes by a unit.
 namespace ouro {
 
 inline constexpr std::size_t kMaxListedBlocks = 1024;
@@ -88,6 +89,8 @@ struct BlockInfo {
     std::size_t peak_bytes = 0;
 
     [[nodiscard]] std::string_view name() const noexcept { return name_text.data(); }
+    // False while the owner has told of no use: then how much of the committed bytes is in use is not known.
+    [[nodiscard]] bool tells_use() const noexcept { return peak_bytes != 0; }
 };
 
 struct BlockDescription {
@@ -116,6 +119,9 @@ public:
     // The same without an event: for owners that hold a lock here, which an observer might want.
     void update_silently(std::size_t committed_bytes, std::size_t cursor_bytes,
                          std::size_t peak_bytes = 0) noexcept;
+    // The use alone, by any thread of the owner's: of several, what stays is the cursor of the last one in
+    // the order of sequentially consistent operations, and the highest peak.
+    void note_use(std::size_t cursor_bytes, std::size_t peak_bytes) noexcept;
     // For an owner whose addresses change too.
     void update_reserved(std::size_t reserved_bytes) noexcept;
 

@@ -25,6 +25,11 @@ inline constexpr std::size_t kDefaultAlignment = OURO_DEFAULT_ALIGNMENT;
 static_assert(kDefaultAlignment == 16 || kDefaultAlignment == 32 || kDefaultAlignment == 64,
               "OURO_DEFAULT_ALIGNMENT is 16, 32 or 64");
 
+// The largest alignment that can be asked for, that of the largest pages there are; and the largest size,
+// beyond which the distance between two bytes of a block has no value. A resource may have less of either.
+inline constexpr std::size_t kMaxAlignment = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxAllocationBytes = PTRDIFF_MAX;
+
 namespace detail {
 OURO_ASK_FOR_SETTING(OURO_DEFAULT_ALIGNMENT_, OURO_DEFAULT_ALIGNMENT)
 }  // namespace detail
@@ -106,24 +111,28 @@ struct ResourceStats {
 // platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a default stay
 // inline: a first one defined in a source file would tie the type information of whoever derives from this
 // class to that file, which is compiled without any.
+//
+// Whoever derives from it repeats the default alignment, so that a call means the same by either type.
 class MemoryResource {
 public:
     // At least `size` bytes at a multiple of `alignment`, unspecified; the block may be larger, and all of it
-    // used. Fails with zero_size, bad_alignment (no power of two, or too large), size_overflow,
-    // out_of_memory, out_of_address_space, too_many_mappings, capacity_exhausted, sealed (see seal.hpp) or,
-    // under a TaggedAllocator, budget_exceeded or rate_limited, and changes nothing then.
-    [[nodiscard]] virtual Expected<MemoryBlock> allocate(std::size_t size,
-                                                         std::size_t alignment) noexcept = 0;
+    // used. What makes no sense is refused by every resource alike, as check_allocation says: zero_size,
+    // bad_alignment or size_overflow. What makes sense and cannot be had fails with out_of_memory,
+    // out_of_address_space, too_many_mappings, capacity_exhausted, sealed (see seal.hpp) or, under a
+    // TaggedAllocator, budget_exceeded or rate_limited; with bad_alignment also where the resource states a
+    // largest alignment of its own, as pools do. Nothing is changed then.
+    [[nodiscard]] virtual Expected<MemoryBlock> allocate(
+        std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // Takes back a block of this resource or an equal one. Requires: the address and alignment of its
     // allocation, and a size from what was asked to what was given. A null block is ignored.
-    virtual void deallocate(MemoryBlock block, std::size_t alignment) noexcept = 0;
+    virtual void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // The block with a new size, in place where possible; else its bytes are moved, up to the smaller size,
     // and the old block is gone. When it fails, the old block is as it was. Requires: as for deallocate. A
     // null block is allocated.
-    [[nodiscard]] virtual Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
-                                                           std::size_t alignment) noexcept = 0;
+    [[nodiscard]] virtual Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // True when blocks of one may be returned to the other.
     [[nodiscard]] virtual bool is_equal(const MemoryResource& other) const noexcept { return this == &other; }
@@ -142,9 +151,9 @@ public:
     // was: not_supported where the resource never changes blocks in place, capacity_exhausted where there is
     // no room behind this one now, and as allocate. Requires: as for deallocate, and a block that is not
     // null.
-    [[nodiscard]] virtual Expected<MemoryBlock> try_resize([[maybe_unused]] MemoryBlock block,
-                                                           [[maybe_unused]] std::size_t new_size,
-                                                           [[maybe_unused]] std::size_t alignment) noexcept {
+    [[nodiscard]] virtual Expected<MemoryBlock> try_resize(
+        [[maybe_unused]] MemoryBlock block, [[maybe_unused]] std::size_t new_size,
+        [[maybe_unused]] std::size_t alignment = kDefaultAlignment) noexcept {
         return Status::not_supported;
     }
 
@@ -167,10 +176,19 @@ protected:
     ~MemoryResource() = default;
 };
 
-// What every allocation asks first. Folds away where size and alignment are constants.
+// What is wrong with a request whoever is asked, in this order: zero_size; bad_alignment for zero, for what
+// is no power of two and beyond kMaxAlignment; size_overflow beyond kMaxAllocationBytes. What a resource
+// rounds a block up to, or puts around it, counts as part of it.
+//
+// Hot paths ask this too: one comparison for the size and two for the alignment, as zero and the power of two
+// alone would take, and none where they are constants. What exactly is wrong is found out afterwards.
 [[nodiscard]] constexpr Status check_allocation(std::size_t size, std::size_t alignment) noexcept {
+    const bool has_alignment = alignment - 1 < kMaxAlignment && (alignment & (alignment - 1)) == 0;
+    static_assert(kMaxAllocationBytes == PTRDIFF_MAX, "a size is sound when its sign is");
+    if (static_cast<std::ptrdiff_t>(size) > 0 && has_alignment) [[likely]]
+        return Status::ok;
     if (size == 0) return Status::zero_size;
-    return is_alignment(alignment) ? Status::ok : Status::bad_alignment;
+    return has_alignment ? Status::size_overflow : Status::bad_alignment;
 }
 
 // A new block with the bytes of the old one, which is returned: what is left when a block cannot change in

@@ -97,6 +97,10 @@ public:
     // addresses are used first from then on.
     std::size_t trim() noexcept { return core_.trim(); }
 
+    // Brings the registry of blocks up to date. Otherwise its entry is as it was when memory was last
+    // committed or given back.
+    void publish() noexcept { core_.publish(); }
+
     [[nodiscard]] std::size_t block_bytes() const noexcept { return core_.block_bytes(); }
     [[nodiscard]] std::size_t live_blocks() const noexcept { return core_.live_blocks(); }
 

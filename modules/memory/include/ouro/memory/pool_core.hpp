@@ -128,6 +128,9 @@ public:
     [[nodiscard]] bool owns(const void* address) const noexcept { return range_.whole().contains(address); }
     [[nodiscard]] bool is_block(const void* address) const noexcept;
 
+    // Brings the registry of blocks up to date; growing and shrinking do it by themselves.
+    void publish() noexcept;
+
     [[nodiscard]] ResourceStats stats() const noexcept;
     [[nodiscard]] PoolStats pool_stats() const noexcept;
     [[nodiscard]] Status check() const noexcept;
@@ -199,7 +202,6 @@ private:
     [[nodiscard]] Status grow() noexcept;
     [[nodiscard]] std::size_t bytes_with(std::size_t blocks) const noexcept;
     void note_usable() noexcept;
-    void publish() noexcept;
     [[nodiscard]] bool wants_trim() const noexcept;
     void cut_free_end() noexcept;
     void note_peak() noexcept;

@@ -96,8 +96,8 @@ public:
         MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
     // In place within a class, and for blocks of whole units while there is room behind them.
-    [[nodiscard]] Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
-                                                   std::size_t alignment) noexcept override;
+    [[nodiscard]] Expected<MemoryBlock> try_resize(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
     using Purged = detail::HeapCore::Purged;
     // Takes back the free blocks that threads keep, idle ones included, and returns free memory to the

@@ -95,6 +95,8 @@ private:
     // and the newest is known by its end. Only a block of larger alignment skips bytes, and notes in them
     // where it began.
     static constexpr std::size_t kUnit = kDefaultAlignment;
+    // What can be rounded up; the largest that makes sense is smaller, but costs an instruction to compare
+    // to.
     static constexpr std::size_t kMaxSize = ~std::size_t{0} - kUnit;
 
     [[nodiscard]] static constexpr std::size_t whole_units(std::size_t size) noexcept {

@@ -148,7 +148,7 @@ private:
     [[nodiscard]] Status admit(std::size_t bytes, std::size_t& sum) noexcept {
         const std::size_t budget = budget_bytes();
         if (!use_.reserve(bytes, budget, sum)) [[unlikely]]
-            return budget == kNoBudget ? Status::size_overflow : Status::budget_exceeded;
+            return budget == kNoBudget ? Status::capacity_exhausted : Status::budget_exceeded;
         if (rate_.admit(bytes)) [[likely]]
             return Status::ok;
         use_.release(bytes, *this);

@@ -104,6 +104,13 @@ public:
     // resource. Returns how many bytes; none under a seal.
     std::size_t trim() noexcept;
 
+    // Brings the registry of blocks up to date. Otherwise its entries are as they were when memory was last
+    // taken or given back.
+    void publish() noexcept {
+        for (std::size_t i = 0; i < region_count_; ++i)
+            publish(regions_[i]);
+    }
+
     // How blocks changed their size so far, summed over the regions.
     [[nodiscard]] TlsfHeap::Stats heap_stats() const noexcept;
 

@@ -28,8 +28,8 @@ struct TagMetrics {
     Budget budget;
 };
 
-// The ranges of the registry of blocks, without those that are parts of others. As of the last time that each
-// owner brought its entry up to date.
+// The ranges of the registry of blocks, without those that are parts of others. Of heaps for any thread as it
+// is now; of others as of the last time that the owner brought its entry up to date (publish() does).
 struct BlockMetrics {
     std::size_t count = 0;
     // Ranges that found the registry full.
@@ -37,8 +37,13 @@ struct BlockMetrics {
     std::uint64_t reserved_bytes = 0;
     std::uint64_t committed_bytes = 0;
     std::uint64_t used_bytes = 0;
+    // Committed in ranges whose owners have not told yet how much of it is in use.
+    std::uint64_t untold_bytes = 0;
 
-    // The share of committed memory that is not in use, from 0 to 1.
+    // Whether anybody told how much is in use.
+    [[nodiscard]] bool knows_fragmentation() const noexcept { return committed_bytes > untold_bytes; }
+    // The share of committed memory that is not in use, from 0 to 1, among ranges that tell; 0 where none
+    // does.
     [[nodiscard]] double fragmentation() const noexcept;
 };
 

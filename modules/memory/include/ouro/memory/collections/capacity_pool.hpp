@@ -47,11 +47,12 @@ public:
     CapacityPool(const CapacityPool&) = delete;
     CapacityPool& operator=(const CapacityPool&) = delete;
 
-    [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override;
-    void deallocate(MemoryBlock block, std::size_t alignment) noexcept override;
+    [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size,
+                                                 std::size_t alignment = kDefaultAlignment) noexcept override;
+    void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override;
     // Within one class nothing moves. To another, a kept block is taken, else the upstream changes the block.
-    [[nodiscard]] Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
-                                                   std::size_t alignment) noexcept override;
+    [[nodiscard]] Expected<MemoryBlock> reallocate(
+        MemoryBlock block, std::size_t new_size, std::size_t alignment = kDefaultAlignment) noexcept override;
 
     // Gives kept blocks back until at most so many bytes are kept, the largest first; returns the bytes
     // given.

@@ -38,9 +38,11 @@ public:
         // False: all units are usable, and there will be no more memory. True: none is yet, and the core
         // commits them with their share of the metadata.
         bool grows = true;
-        // Told after every growth, by the thread that grew; several may call at once.
+        // Told after every growth, and after units of blocks were taken or given back, by the thread that did
+        // it; several may call at once. Both or none.
         void (*on_growth)(void* context) = nullptr;
-        void* growth_context = nullptr;
+        void (*on_use)(void* context) = nullptr;
+        void* listing = nullptr;
     };
 
     // `owner_bytes` behind the core are the owner's.
@@ -184,8 +186,9 @@ public:
         return failures_.load(std::memory_order_relaxed);
     }
     // Units of slabs and large blocks, in bytes, now and at most.
-    [[nodiscard]] std::size_t taken_bytes() const noexcept {
-        return taken_bytes_.load(std::memory_order_relaxed);
+    [[nodiscard]] std::size_t taken_bytes(
+        std::memory_order order = std::memory_order_relaxed) const noexcept {
+        return taken_bytes_.load(order);
     }
     [[nodiscard]] std::size_t peak_bytes() const noexcept {
         return peak_bytes_.load(std::memory_order_relaxed);
@@ -203,6 +206,9 @@ private:
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
     void give_back(std::size_t first, std::size_t count) noexcept;
     void note_taken(std::size_t units) noexcept;
+    void tell_use() const noexcept {
+        if (on_use_ != nullptr) on_use_(listing_);
+    }
     [[nodiscard]] bool keeps_too_much() noexcept;
     [[nodiscard]] bool wait_for_purge() noexcept;
     // How many heaps could not be reached.
@@ -238,7 +244,8 @@ private:
     std::atomic<std::uint64_t> other_operations_ = 0;
     std::atomic<std::uint64_t> failures_ = 0;
     void (*on_growth_)(void* context);
-    void* growth_context_;
+    void (*on_use_)(void* context);
+    void* listing_;
     std::atomic<std::size_t> taken_bytes_ = 0;
     std::atomic<std::size_t> peak_bytes_ = 0;
     RecentPeak recent_peak_units_;

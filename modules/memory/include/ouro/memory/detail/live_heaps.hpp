@@ -16,7 +16,9 @@ struct HeapNote {
     ThreadHeap* heap;
 };
 
-inline constexpr std::size_t kHeapNotes = 16;
+// A power of two whose mask still fits a byte of an instruction. A kilobyte a thread, of which only the lines
+// of heaps that it uses are touched.
+inline constexpr std::size_t kHeapNotes = 64;
 inline constinit thread_local HeapNote t_heap_notes[kHeapNotes] = {};
 
 [[nodiscard]] inline ThreadHeap* noted_heap(std::uint64_t core_id) noexcept {

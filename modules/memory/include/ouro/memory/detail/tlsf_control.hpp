@@ -35,7 +35,7 @@ protected:
     // Blocks so many levels above a size leave a large rest when they are cut.
     static constexpr std::uint32_t kRoomyLevels = 2;
     static constexpr std::size_t kMaxRequest =
-        static_cast<std::size_t>(kMaxBytes - 1 < SIZE_MAX ? kMaxBytes - 1 : SIZE_MAX - kUnit);
+        static_cast<std::size_t>(kMaxBytes - 1 < PTRDIFF_MAX ? kMaxBytes - 1 : PTRDIFF_MAX - kUnit);
     static constexpr std::uint64_t kMagic = 0x6661'6c73'746f'7572U;
     static constexpr std::uint32_t kVersion = 2;
     // Blocks up to this size are kept for the next request before they are merged.

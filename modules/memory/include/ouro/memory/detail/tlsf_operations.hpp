@@ -141,8 +141,7 @@ template <WriteBarrier Barrier>
 Expected<MemoryBlock> TlsfHeap::allocate_unusual(Barrier barrier, std::size_t size,
                                                  std::size_t alignment) noexcept {
     if (const Status asked = check_allocation(size, alignment); asked != Status::ok) return asked;
-    if (size > kMaxRequest) return Status::size_overflow;
-    if (alignment > kMaxRequest - size) return Status::capacity_exhausted;
+    if (size > kMaxRequest || alignment > kMaxRequest - size) return Status::capacity_exhausted;
     const auto units = static_cast<std::uint32_t>((size + kUnit - 1) / kUnit);
     std::uint32_t record = choose_aligned(units, alignment);
     if (record == 0 && quick_units_ != 0) {
@@ -200,7 +199,7 @@ template <WriteBarrier Barrier>
 Expected<MemoryBlock> TlsfHeap::try_resize(Barrier barrier, MemoryBlock block, std::size_t new_size,
                                            std::size_t alignment) noexcept {
     if (const Status asked = check_allocation(new_size, alignment); asked != Status::ok) return asked;
-    if (new_size > kMaxRequest) return Status::size_overflow;
+    if (new_size > kMaxRequest) return Status::capacity_exhausted;
     const std::uint32_t unit = unit_of(block.data);
     const auto old_units = static_cast<std::uint32_t>((block.size + kUnit - 1) / kUnit);
     const auto units = static_cast<std::uint32_t>((new_size + kUnit - 1) / kUnit);
@@ -221,7 +220,7 @@ Expected<MemoryBlock> TlsfHeap::reallocate(Barrier barrier, MemoryBlock block, s
                                            std::size_t alignment) noexcept {
     if (block.is_null()) return allocate(barrier, new_size, alignment);
     const auto resized = try_resize(barrier, block, new_size, alignment);
-    if (resized.status() != Status::capacity_exhausted) return resized;
+    if (resized.status() != Status::capacity_exhausted || new_size > kMaxRequest) return resized;
     const auto units = static_cast<std::uint32_t>((new_size + kUnit - 1) / kUnit);
     if (const auto slid = slide_down(barrier, block, units, alignment)) {
         ++slid_down_;

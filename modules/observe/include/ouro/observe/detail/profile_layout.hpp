@@ -85,7 +85,8 @@ struct Profile {
     std::atomic<std::uint32_t> used_sites;
     std::atomic<std::uint32_t> used_samples;
     std::uint32_t free_samples;
-    std::uint32_t unused;
+    // Which of the user's signals a profile begins with, 1 or 2; zero: it waits for none.
+    std::atomic<std::uint32_t> awaited_signal;
     // Numbers of the first in each bucket.
     std::array<std::uint32_t, 2 * kMaxSites> site_buckets;
     std::array<std::atomic<std::uint32_t>, kMaxLiveSamples> sample_buckets;

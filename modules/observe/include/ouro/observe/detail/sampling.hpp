@@ -56,9 +56,9 @@ struct TakenSample {
 // The next number for a clock that lies in no shard.
 [[nodiscard]] std::uint32_t new_clock_id() noexcept;
 
-// Makes what start_profiler needs, so that a signal handler may call it later on; false where there is no
-// memory for it.
-[[nodiscard]] bool prepare_profiler() noexcept;
+// Makes what start_profiler needs, so that the handler of USR1 or USR2 may call it later on, and lets readers
+// of the records know what it waits for; false where there is no memory for it.
+[[nodiscard]] bool prepare_profiler(std::uint32_t awaited_signal) noexcept;
 // True in a signal handler that interrupted its thread's own work on the tables: start_profiler finds them
 // busy then, and mark_growth does nothing.
 [[nodiscard]] bool is_inside_profile() noexcept;
