@@ -96,7 +96,7 @@ public:
     void discard() noexcept;
 
     // Memory of zeros. Fails with zero_size, bad_alignment (beyond kMaxAlignment too), size_overflow (more
-    // than any heap has) and capacity_exhausted.
+    // than any address) and capacity_exhausted.
     [[nodiscard]] Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment = kUnit) noexcept;
     // Requires: a block of this heap with a size from what was asked to what was given, or null.
     void deallocate(MemoryBlock block) noexcept;
