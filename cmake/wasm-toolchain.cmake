@@ -33,9 +33,11 @@ get_filename_component(ouro_wasm_tools "${CMAKE_CURRENT_LIST_DIR}/../tools/wasm"
 
 # The override folder stands before libc++'s own: its __config_site turns libc++'s threads on, without which
 # shared_ptr would count without atomics and atomic<T>::wait would spin. wasi-libc comes after the compiler's
-# own headers, and /usr/include is not searched at all.
+# own headers, and /usr/include is not searched at all. Rows of components are read several at a time, which is
+# off for this target; loops that ask for it and cannot have it are no mistake (see wide_rows.hpp).
 string(JOIN " " CMAKE_CXX_FLAGS_INIT
   -matomics -mbulk-memory -mmutable-globals -msign-ext -mnontrapping-fptoint -msimd128
+  -mllvm -enable-interleaved-mem-accesses -DOURO_INTERLEAVES -Wno-pass-failed
   -ftls-model=local-exec -fno-exceptions -fno-rtti -fvisibility=hidden
   -nostdinc++ -nostdlibinc
   "-isystem ${ouro_wasm_tools}/libcxx"

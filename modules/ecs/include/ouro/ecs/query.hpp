@@ -6,6 +6,7 @@
 #include <ouro/ecs/detail/query_plan.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
 #include <ouro/ecs/detail/system_scope.hpp>
+#include <ouro/ecs/detail/wide_rows.hpp>
 #include <ouro/ecs/query_terms.hpp>
 #include <ouro/ecs/world.hpp>
 #include <ouro/jobs/parallel_for.hpp>
@@ -208,6 +209,7 @@ private:
     static void call(Fn& fn, const Cells& cells, std::uint32_t begin, std::uint32_t end) noexcept {
         std::apply(
             [&](const auto&... each) {
+                OURO_WIDE_ROWS
                 for (std::uint32_t index = begin; index < end; ++index)
                     Plan::call_row(fn, index, each...);
             },
