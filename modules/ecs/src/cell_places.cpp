@@ -4,7 +4,7 @@ namespace ouro::detail {
 
 void CellPlace::note(std::uint64_t name, std::uint64_t now, const ArchetypeRecord& archetype, unsigned column,
                      std::size_t bytes, const std::byte* base) noexcept {
-    std::uint64_t known = __atomic_load_n(&epoch_, __ATOMIC_RELAXED);
+    std::uint64_t known = __atomic_load_n(&epoch_, __ATOMIC_ACQUIRE);
     if (known == kBusy || (known == now && __atomic_load_n(&name_, __ATOMIC_RELAXED) != name)) return;
     if (!__atomic_compare_exchange_n(&epoch_, &known, kBusy, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
@@ -17,7 +17,8 @@ void CellPlace::note(std::uint64_t name, std::uint64_t now, const ArchetypeRecor
         __atomic_store_n(&columns_[block], place, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&name_, name, __ATOMIC_RELAXED);
-    __atomic_store_n(&rows_, first_row_of_block(archetype.block_count), __ATOMIC_RELAXED);
+    // Others may ask for more rows within the epoch, and find their blocks.
+    __atomic_store_n(&rows_, first_row_of_block(archetype.block_count), __ATOMIC_RELEASE);
     __atomic_store_n(&epoch_, now, __ATOMIC_RELEASE);
 }
 

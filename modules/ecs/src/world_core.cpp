@@ -128,6 +128,7 @@ void WorldCore::take_places() noexcept {
     slots_ = reinterpret_cast<EntitySlot*>(at(header_->entities));
     archetypes_ = reinterpret_cast<ArchetypeRecord*>(at(header_->archetypes));
     components_ = reinterpret_cast<ComponentRecord*>(at(header_->components));
+    max_archetypes_ = header_->max_archetypes;
 }
 
 Status WorldCore::attach(const WorldOptions& options, MemoryBlock outside) noexcept {

@@ -6,7 +6,8 @@
 #include <array>
 #include <cstdint>
 
-// Small worlds that use every part of the module, for comparing bytes between builds and numbers of threads.
+// Small worlds for comparing bytes between builds and numbers of threads. Relations, names and prefabs are in
+// the campaign instead.
 namespace ouro::testing_support {
 
 // What a scene needs beside its world.

@@ -23,6 +23,8 @@ protected:
         ada_ = *ada;
         ASSERT_TRUE(world().edit_resource<Health>());
         rig_.commit();
+        EXPECT_EQ(Query<const Position&>(world()).count(), 1U);
+        EXPECT_EQ((Query<const Position&, Without<Burning>>(world()).count()), 1U);
         rig_.commit();
         ASSERT_TRUE(rig_.ring().rollback(0));
     }
@@ -53,6 +55,42 @@ TEST_F(WorldBeginningTest, NobodyIsAlive) {
     EXPECT_EQ(world().remove<Position>(ada_).status(), Status::stale_handle);
     EXPECT_EQ(set_name(world(), ada_, "ada"), Status::stale_handle);
     EXPECT_EQ(world().stats().entities, 0U);
+}
+
+// Those that were asked before, and those that never were.
+template <class... Terms>
+void expect_nothing(World& world, Entity entity) {
+    const Query<Terms...> query(world);
+    query.each([](auto&&...) { ADD_FAILURE() << "there is nobody"; });
+    EXPECT_EQ(query.count(), 0U);
+    EXPECT_TRUE(query.first().is_null());
+    EXPECT_FALSE(query.has(entity));
+    EXPECT_FALSE(query.visit(entity, [](auto&&...) {}));
+    EXPECT_EQ(query.visit(std::span(&entity, 1), [](auto&&...) {}), 0U);
+    query.drain([](Entity) { ADD_FAILURE() << "there is nobody"; });
+    query.prepare();
+    EXPECT_EQ(query.reserve_marks(), Status::not_found);
+}
+
+TEST_F(WorldBeginningTest, QueriesFindNobody) {
+    const auto before = rig_.bytes();
+    expect_nothing<const Position&>(world(), ada_);
+    expect_nothing<Position&, With<Frozen>>(world(), ada_);
+    expect_nothing<const Velocity&>(world(), ada_);
+    expect_nothing<const Burning&>(world(), ada_);
+    expect_nothing<Stunned&, const Position&>(world(), ada_);
+    expect_nothing<const Position&, Without<Burning>>(world(), ada_);
+    EXPECT_EQ(rig_.bytes(), before);
+}
+
+TEST_F(WorldBeginningTest, AnotherWorldInItsPlaceIsNotIt) {
+    auto other = World::create(rig_.ring(), {.max_entities = 20'000, .max_archetypes = 32});
+    ASSERT_TRUE(other);
+    ASSERT_TRUE(other->spawn(Position{1, 2}));
+    EXPECT_EQ(world().commit().status(), Status::not_found);
+    EXPECT_EQ(world().check(), Status::not_found);
+    EXPECT_TRUE(other->commit());
+    EXPECT_EQ(other->check(), Status::ok);
 }
 
 TEST_F(WorldBeginningTest, AScheduleSaysSo) {

@@ -144,6 +144,11 @@ TEST_F(SystemDeathTest, WritesInALoopWhatItDoesNotHandOut) {
             pool, [&](const Position&) { living.visit(ada_, [](Health& health) { health.points = 1; }); });
     };
     EXPECT_DEATH(run("meddler", write), "writes what it does not hand out: .*meddler");
+    const auto edit = [&](JobPool& pool, Query<const Position&> all, Query<Mut<Health>> living) {
+        living.prepare();
+        all.parallel_each(pool, [&](const Position&) { world().edit<Health>(ada_)->points = 2; });
+    };
+    EXPECT_DEATH(run("editor", edit), "writes what it does not hand out: .*editor");
     run("careful", [&](JobPool& pool, Query<const Position&> all, Query<Mut<Health>> living) {
         living.prepare();
         all.parallel_each(pool, [&](const Position&) {

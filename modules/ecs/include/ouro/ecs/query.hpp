@@ -172,14 +172,16 @@ public:
 
     // Brings the columns that may be written to this tick, so that threads can mark rows at once.
     void prepare() const noexcept {
+        if (!core_->is_there()) return;
         if constexpr (Plan::kHasSparse) Join::prepare(*core_, Join::tables(*core_));
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,
                          const detail::QueryMatch& match, std::uint32_t) { Plan::prepare(place, match); });
     }
 
     // Finds the archetypes, and makes room for marks wherever something may be written: threads then only
-    // read what belongs to all. capacity_exhausted.
+    // read what belongs to all. capacity_exhausted; not_found where the world is gone.
     [[nodiscard]] Status reserve_marks() const noexcept {
+        if (!core_->is_there()) return Status::not_found;
         Status status = Status::ok;
         if constexpr (Plan::kHasSparse) status = Join::reserve(*core_, Join::tables(*core_));
         visit_blocks([&](const detail::BlockPlace& place, const ArchetypeRecord&,

@@ -56,18 +56,9 @@ public:
     // name has other fields, or is kept in another way) and corrupt_data, and was called for some then.
     template <class Fn>
     Status each(Fn&& fn) const noexcept {
-        Shape shape;
-        if (const Status status = find_components(shape); status != Status::ok) return status;
-        if (shape.is_empty) return Status::ok;
-        if constexpr (Join::kHasSparse) return Join(*reader_, shape).each(fn);
-        for (std::uint32_t number = 0; number < reader_->header().archetype_count; ++number) {
-            const auto archetype = reader_->archetype(number);
-            if (!archetype) return archetype.status();
-            if (!shape.wants(*archetype)) continue;
-            const Status status = visit_archetype(*archetype, shape, fn);
-            if (status != Status::ok) return status;
-        }
-        return Status::ok;
+        const Status status = visit_all(fn);
+        // A number that leads nowhere: the world moved on between two looks, or is damaged.
+        return status == Status::out_of_range ? Status::corrupt_data : status;
     }
     // As each fails.
     [[nodiscard]] Expected<std::uint32_t> count() const noexcept {
@@ -87,6 +78,21 @@ private:
     template <class Term>
     using Cells = detail::ReaderCells<Term, kRows, Traits<Term>::kHandsOut>;
 
+    template <class Fn>
+    [[nodiscard]] Status visit_all(Fn& fn) const noexcept {
+        Shape shape;
+        if (const Status status = find_components(shape); status != Status::ok) return status;
+        if (shape.is_empty) return Status::ok;
+        if constexpr (Join::kHasSparse) return Join(*reader_, shape).each(fn);
+        for (std::uint32_t number = 0; number < reader_->header().archetype_count; ++number) {
+            const auto archetype = reader_->archetype(number);
+            if (!archetype) return archetype.status();
+            if (!shape.wants(*archetype)) continue;
+            const Status status = visit_archetype(*archetype, shape, fn);
+            if (status != Status::ok) return status;
+        }
+        return Status::ok;
+    }
     [[nodiscard]] Status find_components(Shape& shape) const noexcept {
         shape.required.add(kEntityComponent);
         Status status = Status::ok;

@@ -44,6 +44,7 @@ public:
     // segment is process-bound or not declared), address_in_use (a world or a heap lies there already:
     // attach, or see ImageHeapOptions::replaces), capacity_exhausted (the segment is too small for the
     // tables), and as os::reserve does.
+    // The ring object stays where it is as long as the world is used: make both where they live.
     [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
     // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is
     // corrupt_data, whatever is wrong with it, and nothing has changed. Fails with not_found (no such
@@ -128,6 +129,7 @@ public:
         static_assert(!kIsTag<T>, "a tag has no value");
         static_assert(kIsPlain<T>, "names and relations are written by their own functions");
         detail::expect_access<T>(*core_, entity, true);
+        detail::expect_no_loop();
         if constexpr (kIsSparse<T>) {
             if (!core_->is_alive(entity)) return nullptr;
             const ComponentId id = core_->id_of<T>();

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] bool knows(std::uint64_t name, std::uint64_t now, std::uint32_t row) const noexcept {
         return __atomic_load_n(&epoch_, __ATOMIC_ACQUIRE) == now &&
                __atomic_load_n(&name_, __ATOMIC_RELAXED) == name &&
-               row < __atomic_load_n(&rows_, __ATOMIC_RELAXED);
+               row < __atomic_load_n(&rows_, __ATOMIC_ACQUIRE);
     }
     // Where the cells of a block would begin if all rows of the archetype lay there, one behind the other; an
     // offset, and so modulo 2^32. Requires: it knows a row of the block.

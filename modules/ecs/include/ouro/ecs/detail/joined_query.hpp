@@ -29,11 +29,13 @@ struct JoinedQuery {
     // Of each sparse term, the row plus one or zero.
     using Rows = std::array<std::uint32_t, kSets>;
 
-    // Requires: the components are registered, as the query's cache has them.
+    // Requires: the components are registered, as the query's cache has them, or the world is gone.
     [[nodiscard]] static Tables tables(WorldCore& core) noexcept {
+        static constinit SparseTable nothing{};
         Tables made{};
         each_set([&]<class Term>(std::size_t set) {
-            made[set] = &core.sparse_table(core.template id_of<typename TermTraits<Term>::Component>());
+            const ComponentId id = core.template id_of<typename TermTraits<Term>::Component>();
+            made[set] = id == kNoComponent ? &nothing : &core.sparse_table(id);
         });
         return made;
     }

@@ -60,7 +60,8 @@ struct QueryShape {
 // is there.
 struct QueryCache {
     QueryShape shape;
-    // Of the components by whose numbers it was shaped.
+    // Of the components by whose numbers it was shaped, with all bits turned round: memory of zeros is shaped
+    // by nothing, and neither by the registry of a world that is gone.
     std::uint64_t registry_hash = 0;
     std::uint32_t known = 0;
     std::uint64_t known_hash = 0;
@@ -68,7 +69,7 @@ struct QueryCache {
     std::uint32_t match_count = 0;
 
     [[nodiscard]] bool is_shaped_by(std::uint64_t hash) const noexcept {
-        return __atomic_load_n(&registry_hash, __ATOMIC_ACQUIRE) == hash;
+        return __atomic_load_n(&registry_hash, __ATOMIC_ACQUIRE) == ~hash;
     }
     [[nodiscard]] bool knows(std::uint64_t hash) const noexcept {
         return __atomic_load_n(&known_hash, __ATOMIC_ACQUIRE) == hash;
@@ -78,7 +79,7 @@ struct QueryCache {
         shape = found;
         known = match_count = 0;
         __atomic_store_n(&known_hash, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&registry_hash, hash, __ATOMIC_RELEASE);
+        __atomic_store_n(&registry_hash, ~hash, __ATOMIC_RELEASE);
     }
     void end_matches(std::uint32_t count, std::uint32_t archetypes, std::uint64_t hash) noexcept {
         match_count = count;

@@ -56,7 +56,7 @@ std::uint32_t Query<Terms...>::visit(std::span<const Entity> entities, Fn&& fn) 
     std::uint32_t count = 0;
     if constexpr (!Plan::kIsReadied) {
         for (const Entity entity : entities)
-            count += visit(entity, fn) ? 1 : 0;
+            count += visit(entity, fn) ? 1U : 0U;
     } else {
         const detail::IterationScope scope(*core_);
         Finder finder;

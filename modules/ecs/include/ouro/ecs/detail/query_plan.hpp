@@ -100,6 +100,8 @@ struct QueryPlan {
         QueryCache& cache = core.cache_of(number);
         if (cache.is_shaped_by(core.header().registry_hash)) [[likely]]
             return cache;
+        // Went back to before it was made: there are no archetypes, and no component has a number.
+        if (!core.is_there()) return cache;
         // May register components, which is for one thread alone.
         const QueryShape found = shape(core);
         const FindingScope alone(core.finding());

@@ -21,8 +21,11 @@ public:
     [[nodiscard]] StateRing& ring() const noexcept { return *ring_; }
     [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
     [[nodiscard]] const WorldHeader& header() const noexcept { return *header_; }
-    // Not when the ring went back to before it was made.
-    [[nodiscard]] bool is_there() const noexcept { return header_->magic == WorldHeader::kMagic; }
+    // Not when the ring went back to before it was made, nor when another was made in its place since.
+    [[nodiscard]] bool is_there() const noexcept {
+        return header_->magic == WorldHeader::kMagic && at(header_->entities) == start_of(slots_) &&
+               at(header_->archetypes) == start_of(archetypes_) && header_->max_archetypes == max_archetypes_;
+    }
     [[nodiscard]] std::uint32_t offset_of_header() const noexcept { return heap_.offset_of(header_); }
     [[nodiscard]] std::uint32_t segment_offset() const noexcept {
         return heap_.offset_of(heap_.segment().data);
@@ -183,6 +186,11 @@ protected:
     WorldImage& operator=(const WorldImage&) = delete;
     ~WorldImage() = default;
 
+    template <class T>
+    [[nodiscard]] static std::byte* start_of(T* table) noexcept {
+        return reinterpret_cast<std::byte*>(table);
+    }
+
     StateRing* ring_;
     ImageHeap heap_;
     DirtyMap marks_;
@@ -192,6 +200,8 @@ protected:
     EntitySlot* slots_ = nullptr;
     ArchetypeRecord* archetypes_ = nullptr;
     ComponentRecord* components_ = nullptr;
+    // Tables outside the image are as large.
+    std::uint32_t max_archetypes_ = 0;
 };
 
 // A tag has no cells; what fills it gets one for all.
