@@ -50,12 +50,14 @@ void add_general_peers(Case& row, const MallocPeers& peers, const std::optional<
     if (sharing == Sharing::one_thread)
         row.peer(
             "pmr::unsync_pool", version,
-            make_work(PmrHeap(std::make_shared<std::pmr::unsynchronized_pool_resource>()), "unsync_pool"));
+            make_work(PmrHeap(std::make_shared<std::pmr::unsynchronized_pool_resource>()), "unsync_pool"),
+            against_system);
     row.peer("pmr::sync_pool", version,
-             make_work(PmrHeap(std::make_shared<std::pmr::synchronized_pool_resource>()), "sync_pool"));
+             make_work(PmrHeap(std::make_shared<std::pmr::synchronized_pool_resource>()), "sync_pool"),
+             against_system);
     for (const MissingPeer& peer : peers.missing)
         row.missing_peer(peer.name, peer.how_to_get_it);
-    row.against_the_best({kSystemMalloc});
+    row.against_the_best({kSystemMalloc, "pmr::unsync_pool", "pmr::sync_pool"});
     if (sharing == Sharing::several_threads) row.on_any_core();
 }
 
