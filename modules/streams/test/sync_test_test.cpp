@@ -176,6 +176,25 @@ TEST(SyncTest, ADifferenceWithoutBytesIsASentenceToo) {
     EXPECT_EQ(describe_difference(difference, {}), "");
 }
 
+TEST(SyncTest, AStepThatCommitsByItselfIsRefused) {
+    Simulation simulation;
+    simulation.run(20);
+    const auto commits = [&](Tick each) {
+        simulation.step(each);
+        if (each == 17) {
+            ASSERT_TRUE(simulation.ring().commit());
+        }
+    };
+    EXPECT_EQ(sync_test(simulation.ring(), 7, commits).status(), Status::bad_argument);
+    EXPECT_EQ(simulation.ring().newest(), 17U);
+    // Nothing of the first run is kept.
+    simulation.run(20);
+    const auto outcome = sync_test(simulation.ring(), 7, [&](Tick each) { simulation.step(each); });
+    ASSERT_TRUE(outcome);
+    EXPECT_FALSE(outcome->differs);
+    EXPECT_EQ(simulation.ring().check(), Status::ok);
+}
+
 TEST(SyncTest, WhatMakesNoSenseIsRefused) {
     Simulation simulation;
     simulation.run(3);

@@ -173,7 +173,8 @@ public:
     // Goes to any tick since the oldest. One that was thinned out is simulated again from the nearest before
     // it: `step(tick)` simulates the tick of that number, inputs included, without committing it. With hashes
     // each of these is compared with what it was the first time: diverged when it is another, and the image
-    // is as it came out. Fails as rollback and commit do.
+    // is as it came out. A step that commits or goes back by itself is a bad_argument, and the rest is not
+    // simulated. Fails as rollback and commit do.
     template <class Step>
     Expected<void> restore(Tick tick, Step&& step) noexcept {
         using Function = std::remove_reference_t<Step>;
