@@ -40,15 +40,12 @@ public:
     // rolled back and be there again with more pages.
     void settle(std::uint32_t cell) noexcept { cells_[cell].fetch_or(kSettled, std::memory_order_relaxed); }
     void end(std::uint32_t cell) noexcept {
-        end(cell, [] {});
+        if (leave(cell)) give_back(cell);
     }
-    // Calls when nobody holds the cell any more, before anybody can take it again.
-    template <class Clean>
-    void end(std::uint32_t cell, Clean&& clean) noexcept {
-        if (!leave(cell)) return;
-        clean();
-        give_back(cell);
-    }
+    // The same in two steps. True for the last one: nobody holds the cell any more, and nobody can take it
+    // before it is given back, with whatever was there for it.
+    [[nodiscard]] bool leave(std::uint32_t cell) noexcept;
+    void give_back(std::uint32_t cell) noexcept;
 
     // A kept future reads the tick at which it begins, in a cell of its own, with or without a share of the
     // quota. For the thread that commits.
@@ -116,9 +113,6 @@ private:
                 .future = static_cast<std::uint8_t>(value & (kSettled - 1)),
                 .is_held = (value & kReaders) != 0};
     }
-    // True for the last one.
-    [[nodiscard]] bool leave(std::uint32_t index) noexcept;
-    void give_back(std::uint32_t index) noexcept;
     [[nodiscard]] bool join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexcept;
     static std::uint64_t pack(std::uint32_t tick, std::uint8_t future) noexcept {
         return std::uint64_t{tick} << kTickShift | kOneReader | future;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace ouro {
@@ -50,6 +51,15 @@ std::string_view tracking_name(Tracking tracking) noexcept {
 
 std::string_view segment_kind_name(SegmentKind kind) noexcept {
     return kind == SegmentKind::portable ? "portable" : "process-bound";
+}
+
+// Not member by member: mappings end before the addresses that they lie in.
+LiveImage& LiveImage::operator=(LiveImage&& other) noexcept {
+    if (this != &other) {
+        std::destroy_at(this);
+        std::construct_at(this, std::move(other));
+    }
+    return *this;
 }
 
 Expected<LiveImage> LiveImage::create(const LiveImageOptions& options, RingRefusal* refusal) noexcept {

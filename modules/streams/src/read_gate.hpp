@@ -7,8 +7,9 @@
 
 namespace ouro::detail {
 
-// Readers that unpack a page are inside for that time; the thread that commits closes the gate before it
-// takes away what they may be looking at, and waits for those inside. Both times are short.
+// Readers that unpack a page are inside for that time, and those that end a view for a moment; the thread
+// that commits closes the gate before it takes away what they may be looking at, and waits for those inside:
+// as long as it takes to unpack a page, and longer only where one of them lost its core meanwhile.
 class ReadGate {
 public:
     void enter() noexcept {

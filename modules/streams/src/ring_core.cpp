@@ -274,8 +274,13 @@ void RingCore::end_view(std::uint32_t cell) noexcept {
     if (!packs_) return leases_.end(cell);
     // While nobody unpacks for a reader that is about to go.
     gate_.enter();
-    leases_.end(cell, [&] { unpacked_.end(cell); });
+    const bool is_last = leases_.leave(cell);
     gate_.leave();
+    if (!is_last) return;
+    // However many pages these are, nobody waits: none is added for a cell that is not held, and what was set
+    // aside for it counts until they are free.
+    unpacked_.end(cell);
+    leases_.give_back(cell);
 }
 
 std::uint32_t RingCore::slot_at(std::uint32_t page, std::uint32_t cell) const noexcept {

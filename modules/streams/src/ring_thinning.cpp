@@ -118,6 +118,8 @@ Status RingCore::restore(StateRing& ring, Tick tick, StepFunction step, void* fu
     for (Tick each = *kept + 1; each <= tick; ++each) {
         const TickHashes before = thinned_hashes_[each % thinned_hashes_.size()];
         step(function, each);
+        // Else another tick would be compared, or none.
+        if (newest() + 1 != each) return Status::bad_argument;
         if (const auto done = ring.commit(); !done) return done.status();
         const TickHashes& after = log_.hashes(static_cast<std::uint32_t>(each));
         const bool is_same = before.portable == after.portable && before.process_bound == after.process_bound;

@@ -17,12 +17,29 @@ Hashes hashes_of(const StateRing& ring, Tick tick) noexcept {
     return {ring.hash(tick).value_or(0), ring.hash(tick, SegmentKind::process_bound).value_or(0)};
 }
 
-// A range without the masked bytes at its front; what is left may be nothing.
-ChangedRange behind_masks(const StateRing& ring, ChangedRange range) noexcept {
-    while (range.bytes != 0 && ring.is_masked(range.offset)) {
-        ++range.offset;
-        --range.bytes;
+// How many bytes from the offset on belong to segments of the other kind; the header and what lies between
+// segments counts as portable.
+std::uint64_t other_kind_at(const StateRing& ring, std::uint64_t offset, SegmentKind kind) noexcept {
+    for (const Segment& segment : ring.segments())
+        if (offset - segment.offset < segment.bytes)
+            return segment.kind == kind ? 0 : segment.offset + segment.bytes - offset;
+    return 0;
+}
+
+// A range without what does not count at its front, for it is masked or of the other kind, and up to the next
+// segment of the other kind; what is left may be nothing.
+ChangedRange counting_part(const StateRing& ring, ChangedRange range, SegmentKind kind) noexcept {
+    while (range.bytes != 0) {
+        std::uint64_t skipped = other_kind_at(ring, range.offset, kind);
+        if (skipped == 0 && ring.is_masked(range.offset)) skipped = 1;
+        if (skipped == 0) break;
+        skipped = std::min(skipped, range.bytes);
+        range.offset += skipped;
+        range.bytes -= skipped;
     }
+    for (const Segment& segment : ring.segments())
+        if (segment.kind != kind && segment.offset > range.offset)
+            range.bytes = std::min(range.bytes, segment.offset - range.offset);
     return range;
 }
 
@@ -53,7 +70,7 @@ void describe_bytes(const StateRing& ring, const TickView& first, const TickView
                     SyncDifference& difference) noexcept {
     StateRing::changed(first, second, [&](ChangedRange range) {
         if (difference.page_known) return;
-        range = behind_masks(ring, range);
+        range = counting_part(ring, range, difference.kind);
         if (range.bytes == 0) return;
         difference.page_known = true;
         difference.offset = range.offset;
@@ -120,9 +137,10 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
     for (std::uint32_t index = 0; index < distance && status == Status::ok; ++index) {
         const Tick tick = start + 1 + index;
         step(function, tick);
-        status = ring.commit().status();
+        status = ring.newest() + 1 == tick ? ring.commit().status() : Status::bad_argument;
+        if (status != Status::ok) continue;
         const Hashes second = hashes_of(ring, tick);
-        if (status != Status::ok || outcome.differs || second == first[index]) continue;
+        if (outcome.differs || second == first[index]) continue;
         outcome.differs = true;
         outcome.difference = describe(ring, *future, tick, first[index], second, sources);
     }

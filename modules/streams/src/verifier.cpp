@@ -150,18 +150,33 @@ private:
         std::uint64_t end = 0;
     };
 
-    // A line begins with both addresses, ascending from line to line; neighbours become one range.
+    // A line begins with both addresses, ascending from line to line; neighbours become one range, and where
+    // there are too many ranges those with the least between them.
     bool add(std::string_view line) noexcept {
         Range range;
         const char* const last = line.data() + line.size();
         const auto first = std::from_chars(line.data(), last, range.begin, 16);
         if (first.ec != std::errc() || first.ptr == last || *first.ptr != '-') return true;
         std::from_chars(first.ptr + 1, last, range.end, 16);
-        if (count_ != 0 && ranges_[count_ - 1].end == range.begin)
+        if (count_ != 0 && ranges_[count_ - 1].end == range.begin) {
             ranges_[count_ - 1].end = range.end;
-        else if (count_ < ranges_.size())
-            ranges_[count_++] = range;
-        return count_ < ranges_.size();
+            return true;
+        }
+        if (count_ == ranges_.size()) join_nearest();
+        ranges_[count_++] = range;
+        return true;
+    }
+
+    // What lies between two of them counts as an address then: better than to miss one.
+    void join_nearest() noexcept {
+        std::size_t nearest = 1;
+        const auto gap_before = [this](std::size_t at) { return ranges_[at].begin - ranges_[at - 1].end; };
+        for (std::size_t at = 2; at < count_; ++at)
+            if (gap_before(at) < gap_before(nearest)) nearest = at;
+        ranges_[nearest - 1].end = ranges_[nearest].end;
+        Range* const first = ranges_.data();
+        std::copy(first + nearest + 1, first + count_, first + nearest);
+        --count_;
     }
 
     std::array<Range, 1024> ranges_;

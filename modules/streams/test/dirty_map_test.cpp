@@ -45,6 +45,21 @@ TEST_F(DirtyMapTest, ARangeMarksEachPageThatItTouches) {
     EXPECT_EQ(map_.count(), 0U);
 }
 
+TEST_F(DirtyMapTest, WhoMarksAloneMarksTheSamePages) {
+    map_.mark_alone(&image_[3 * kStatePageBytes], 1);
+    map_.mark_alone(&image_[8 * kStatePageBytes - 4], 8);
+    map_.mark_alone(&image_[20 * kStatePageBytes - 8], 8);
+    map_.mark_alone(&image_[30 * kStatePageBytes], kStatePageBytes);
+    // Over the border of a group, and a whole page that begins anywhere.
+    map_.mark_alone(&image_[64 * kStatePageBytes - 1], kStatePageBytes);
+    map_.mark_alone(&image_[image_.size() - 1], 1);
+    EXPECT_EQ(drain(), (std::vector<std::uint32_t>{3, 7, 8, 19, 30, 63, 64, 99}));
+    map_.mark_alone(&image_[10 * kStatePageBytes - 1], 2 * kStatePageBytes + 2);
+    EXPECT_EQ(drain(), (std::vector<std::uint32_t>{9, 10, 11, 12}));
+    map_.mark_alone(image_.data(), image_.size());
+    EXPECT_EQ(drain().size(), kPages);
+}
+
 TEST_F(DirtyMapTest, WhatIsToBeWrittenIsMarked) {
     std::byte& one = map_.writable(image_[9 * kStatePageBytes]);
     EXPECT_EQ(&one, &image_[9 * kStatePageBytes]);
@@ -115,6 +130,25 @@ TEST_F(DirtyMapTest, LinesAreToldApart) {
             ASSERT_EQ(map.take_lines(page), 0U);
         }
     }
+}
+
+TEST_F(DirtyMapTest, WhoMarksAloneMarksTheSameLines) {
+    constexpr std::size_t kLines = kPages * kStatePageBytes / kStateLineBytes;
+    const auto marks = std::make_unique<LineMarks<kLines>>();
+    DirtyMap map(image_.data(), image_.size(), pages_, groups_, marks->bytes);
+    constexpr std::uint64_t kFirst = 1;
+    constexpr std::uint64_t kLast = std::uint64_t{1} << 63;
+    map.mark_alone(&image_[3 * kStatePageBytes + kStateLineBytes - 1], 2);
+    map.mark_alone(&image_[6 * kStatePageBytes - 4], 8);
+    map.mark_alone(&image_[9 * kStatePageBytes - 1], kStatePageBytes + 2);
+    EXPECT_EQ(map.drain(found_.data()), 6U);
+    EXPECT_EQ(map.take_lines(3), kFirst | kFirst << 1);
+    EXPECT_EQ(map.take_lines(5), kLast);
+    EXPECT_EQ(map.take_lines(6), kFirst);
+    EXPECT_EQ(map.take_lines(8), kLast);
+    EXPECT_EQ(map.take_lines(9), ~std::uint64_t{0});
+    EXPECT_EQ(map.take_lines(10), kFirst);
+    EXPECT_EQ(map.take_lines(4) | map.take_lines(7) | map.take_lines(11), 0U);
 }
 
 TEST_F(DirtyMapTest, APageAsAWholeHasAllItsLines) {

@@ -317,5 +317,38 @@ TEST_F(ImageOwnerTest, MapsSetsAndTextsTellWhatTheyHave) {
     EXPECT_NE(find_owner(ring_, index.offset, sources).kind, OwnerKind::table_index);
 }
 
+// Knows the first 100 bytes of its segment.
+bool find_sparks(std::string_view segment, ConstOffsetBase, std::uint64_t offset, ImageOwner& owner) {
+    constexpr std::uint64_t kBytes = 100;
+    if (segment != "plain" || offset % kSegmentAlignment >= kBytes) return false;
+    owner.kind = OwnerKind::named;
+    owner.name = ImageOwner::name_of("sparks");
+    owner.offset = offset - offset % kSegmentAlignment;
+    owner.bytes = kBytes;
+    return true;
+}
+
+TEST_F(ImageOwnerTest, AFunctionIsAskedAboutItsSegment) {
+    std::byte* const plain = segment("plain");
+    EXPECT_EQ(ring_.told_owner(offset_of(plain)).status(), Status::not_found);
+    ASSERT_TRUE(ring_.tell_owners("plain", find_sparks));
+    const ImageOwner owner = owner_of(plain + 99);
+    EXPECT_EQ(owner.kind, OwnerKind::named);
+    EXPECT_EQ(owner.name, "sparks");
+    EXPECT_EQ(owner.offset, offset_of(plain));
+    EXPECT_EQ(ring_.told_owner(offset_of(plain + 99))->name, "sparks");
+    // What it does not know, and what is not its own.
+    EXPECT_EQ(ring_.told_owner(offset_of(plain + 100)).status(), Status::not_found);
+    EXPECT_EQ(owner_of(plain + 100).kind, OwnerKind::unknown);
+    EXPECT_EQ(ring_.told_owner(offset_of(segment("noted"))).status(), Status::not_found);
+    EXPECT_EQ(ring_.told_owner(0).status(), Status::not_found);
+
+    ASSERT_TRUE(ring_.tell_owners("plain", nullptr));
+    EXPECT_EQ(ring_.told_owner(offset_of(plain)).status(), Status::not_found);
+    EXPECT_EQ(owner_of(plain).kind, OwnerKind::unknown);
+    EXPECT_EQ(ring_.tell_owners("nowhere", find_sparks).status(), Status::not_found);
+    EXPECT_EQ(ring_.told_owner(offset_of(plain)).status(), Status::not_found);
+}
+
 }  // namespace
 }  // namespace ouro

@@ -254,6 +254,20 @@ TEST(PackedRing, ASimulationThatDivergesIsNoticed) {
     EXPECT_EQ(world.ring().check(), Status::ok);
 }
 
+TEST(PackedRing, AStepThatCommitsByItselfIsNoticed) {
+    Simulation world(kThinned);
+    world.run(120);
+    const auto commits = [&](Tick tick) {
+        world.step(tick);
+        if (tick == 34) {
+            ASSERT_TRUE(world.ring().commit());
+        }
+    };
+    EXPECT_EQ(world.ring().restore(37, commits).status(), Status::bad_argument);
+    EXPECT_EQ(world.ring().newest(), 34U);
+    EXPECT_EQ(world.ring().check(), Status::ok);
+}
+
 TEST(PackedRing, ABoundInBytesHoldsAndTheOldestGoFirst) {
     StateRingOptions options = kThinned;
     options.history_bytes = 2 << 20;

@@ -50,10 +50,10 @@ struct LeaseTaker {
         const bool is_mine =
             table->lease(*cell).tick == tick && table->is_set_aside(*cell) && table->lease(*cell).is_held;
         if (!is_mine) faults->fetch_add(1);
-        table->end(*cell, [&] {
-            // Nobody else has the cell yet.
-            if ((*owners)[*cell].exchange(0, std::memory_order_relaxed) != tick + 1) faults->fetch_add(1);
-        });
+        if (!table->leave(*cell)) return;
+        // Nobody else has the cell yet.
+        if ((*owners)[*cell].exchange(0, std::memory_order_relaxed) != tick + 1) faults->fetch_add(1);
+        table->give_back(*cell);
     }
 };
 

@@ -176,6 +176,74 @@ TEST(SyncTest, ADifferenceWithoutBytesIsASentenceToo) {
     EXPECT_EQ(describe_difference(difference, {}), "");
 }
 
+// Of both kinds, one differs first in the image and the other one is told of, by its hash and its bytes.
+TEST(SyncTest, BytesOfTheKindThatIsNamedAreShown) {
+    constexpr std::array kBoth = {
+        SegmentOptions{.name = "script",
+                       .bytes = 64 << 10,
+                       .kind = SegmentKind::process_bound,
+                       .offset = kSegmentAlignment},
+        SegmentOptions{.name = "world", .bytes = 64 << 10, .offset = kSegmentAlignment + (64 << 10)},
+    };
+    auto ring = StateRing::create({.segments = kBoth, .history_ticks = 20, .history_bytes = 8 << 20});
+    ASSERT_TRUE(ring) << status_name(ring.status());
+    const MemoryBlock script = *ring->segment_block("script");
+    const MemoryBlock world = *ring->segment_block("world");
+    ASSERT_EQ(script.data + script.size, world.data);
+    std::uint64_t secret = 0;
+    // Side by side, so that what differs is one range.
+    auto* const numbers = reinterpret_cast<std::uint64_t*>(world.data) - 1;
+    const auto step = [&](Tick) {
+        numbers[0] = ++secret;
+        numbers[1] = ++secret;
+        ASSERT_EQ(ring->mark(numbers, 16), Status::ok);
+    };
+    while (ring->newest() < 8) {
+        step(ring->newest() + 1);
+        ASSERT_TRUE(ring->commit());
+    }
+    const auto outcome = sync_test(*ring, 2, step);
+    ASSERT_TRUE(outcome && outcome->differs);
+    EXPECT_EQ(outcome->difference.kind, SegmentKind::portable);
+    ASSERT_TRUE(outcome->difference.page_known);
+    EXPECT_EQ(std::string_view(outcome->difference.segment.data()), "world");
+    EXPECT_EQ(outcome->difference.offset, static_cast<std::uint64_t>(world.data - ring->image().data));
+
+    // And where only the other one differs.
+    const auto half = [&](Tick tick) {
+        numbers[0] = ++secret;
+        numbers[1] = tick;
+        ASSERT_EQ(ring->mark(numbers, 16), Status::ok);
+    };
+    while (ring->newest() < 12) {
+        half(ring->newest() + 1);
+        ASSERT_TRUE(ring->commit());
+    }
+    const auto other = sync_test(*ring, 2, half);
+    ASSERT_TRUE(other && other->differs);
+    EXPECT_EQ(other->difference.kind, SegmentKind::process_bound);
+    EXPECT_EQ(std::string_view(other->difference.segment.data()), "script");
+}
+
+TEST(SyncTest, AStepThatCommitsByItselfIsRefused) {
+    Simulation simulation;
+    simulation.run(20);
+    const auto commits = [&](Tick each) {
+        simulation.step(each);
+        if (each == 17) {
+            ASSERT_TRUE(simulation.ring().commit());
+        }
+    };
+    EXPECT_EQ(sync_test(simulation.ring(), 7, commits).status(), Status::bad_argument);
+    EXPECT_EQ(simulation.ring().newest(), 17U);
+    // Nothing of the first run is kept.
+    simulation.run(20);
+    const auto outcome = sync_test(simulation.ring(), 7, [&](Tick each) { simulation.step(each); });
+    ASSERT_TRUE(outcome);
+    EXPECT_FALSE(outcome->differs);
+    EXPECT_EQ(simulation.ring().check(), Status::ok);
+}
+
 TEST(SyncTest, WhatMakesNoSenseIsRefused) {
     Simulation simulation;
     simulation.run(3);

@@ -92,6 +92,9 @@ public:
 
     // Of an image that was moved from, or that nobody made, nothing else may be called (assert).
     constexpr LiveImage() noexcept = default;
+    LiveImage(LiveImage&& other) noexcept = default;
+    LiveImage& operator=(LiveImage&& other) noexcept;
+    ~LiveImage() = default;
 
     [[nodiscard]] MemoryBlock block() const noexcept {
         expect_made();

@@ -29,8 +29,9 @@ struct StateRingOptions {
     std::span<const SegmentOptions> segments = {};
     // How many ticks before the newest can be gone back to.
     std::uint32_t history_ticks = 600;
-    // All that the history may ever take, its index included. Must hold every page of the image twice, and
-    // what readers may pin: StateRing::least_history_bytes() says how much that is.
+    // All that the history may ever take, its index included. Must hold every page of the image twice, what
+    // readers may pin, and with packing or a fine segment unpacked_bytes: StateRing::least_history_bytes()
+    // says how much that is.
     std::uint64_t history_bytes = std::uint64_t{1} << 30;
     // Of these, how much readers of old ticks may keep from being given up; zero: half of what is left
     // when every page is held twice.
@@ -127,7 +128,7 @@ public:
                                                     RingRefusal* refusal = nullptr) noexcept;
 
     // The least that history_bytes can be with all other options as they are: every page twice, what readers
-    // may pin, and the index. Fails as create does because of these options.
+    // may pin and have unpacked, and the index. Fails as create does because of these options.
     [[nodiscard]] static Expected<std::uint64_t> least_history_bytes(const StateRingOptions& options,
                                                                      RingRefusal* refusal = nullptr) noexcept;
 
@@ -161,7 +162,8 @@ public:
     // written stays marked.
     Expected<Tick> commit() noexcept;
 
-    // The image is as it was when that tick was committed; later ticks are gone. Fails with tick_gone (before
+    // The image is as it was when that tick was committed; later ticks are gone. That of the newest undoes
+    // what was written since. Fails with tick_gone (before
     // the oldest), tick_thinned, out_of_range (after the newest) or as the system's trackers do: then nothing
     // has changed. Never because of readers: those of the ticks that go read on.
     Expected<void> rollback(Tick tick) noexcept;
@@ -173,7 +175,8 @@ public:
     // Goes to any tick since the oldest. One that was thinned out is simulated again from the nearest before
     // it: `step(tick)` simulates the tick of that number, inputs included, without committing it. With hashes
     // each of these is compared with what it was the first time: diverged when it is another, and the image
-    // is as it came out. Fails as rollback and commit do.
+    // is as it came out. A step that commits or goes back by itself is a bad_argument, and the rest is not
+    // simulated. Fails as rollback and commit do.
     template <class Step>
     Expected<void> restore(Tick tick, Step&& step) noexcept {
         using Function = std::remove_reference_t<Step>;
@@ -183,7 +186,8 @@ public:
     }
 
     // Goes back as rollback does, and keeps the ticks behind as a future that can be read and compared until
-    // it is dropped. What it takes counts against reader_bytes: budget_exceeded when that is too little,
+    // it is dropped. There must be such ticks: the newest is out_of_range here, and what was written since
+    // stays. What it takes counts against reader_bytes: budget_exceeded when that is too little,
     // capacity_exhausted when 48 futures are kept, and nothing has changed then.
     Expected<KeptFuture> branch(Tick tick) noexcept;
     // stale_handle when it is gone already. Views of it stay good.
@@ -220,7 +224,8 @@ public:
     [[nodiscard]] Expected<ImageOwner> outside_at(std::uint64_t offset) const noexcept;
 
     // From now on find_owner() asks this function about the bytes of a segment, before it looks for itself;
-    // null: nobody is asked. A World does it for its own. not_found. On the thread that commits.
+    // null: nobody is asked. One for each segment: a World that is created or attached puts its own in the
+    // place of any that was there. not_found. On the thread that commits.
     Expected<void> tell_owners(std::string_view segment, SegmentOwnerFunction find) noexcept;
     // What that function says; not_found when there is none, or it does not know.
     [[nodiscard]] Expected<ImageOwner> told_owner(std::uint64_t offset) const noexcept;

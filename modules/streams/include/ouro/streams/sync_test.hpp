@@ -59,7 +59,8 @@ struct SyncOutcome {
 //
 // Afterwards the image holds the second run, and the newest tick has the same number. Both kinds of segments
 // are compared. Fails with not_supported when the ring has no hashes, bad_argument (no distance, or more than
-// kMaxSyncDistance), tick_gone when the history's bounds keep fewer ticks than that, and as rollback and
+// kMaxSyncDistance, or a step that commits or goes back by itself: the rest of the ticks is then not
+// simulated again), tick_gone when the history's bounds keep fewer ticks than that, and as rollback and
 // commit do.
 inline constexpr std::uint32_t kMaxSyncDistance = 256;
 

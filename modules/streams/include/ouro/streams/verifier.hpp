@@ -16,7 +16,8 @@ namespace ouro {
 enum class FindingKind : std::uint8_t {
     // The image differs from the last tick though nobody said so: it would be lost when the tick is restored.
     undeclared_write,
-    // A float or double that no computation on numbers gives; its bits differ between platforms.
+    // A float or double as processors give it for 0/0, with either sign; its bits differ between platforms.
+    // NaNs with other bits, signalling ones or such as carry a number, are not told from numbers.
     not_a_number,
     // An address of this process in a portable segment: it means nothing elsewhere, nor after a restart.
     address,
