@@ -20,7 +20,8 @@ constexpr auto kWordsOfRequests = std::to_array<StatusWords>({
      "The alignment is no power of two that is accepted here, or the place is no multiple of the one "
      "needed."},
     {Status::bad_address, "bad_address", "The address is not on a page boundary, or not usable here."},
-    {Status::out_of_range, "out_of_range", "The range reaches outside the object it should lie in."},
+    {Status::out_of_range, "out_of_range",
+     "The range reaches outside the object it should lie in, or the tick has not been yet."},
     {Status::bad_argument, "bad_argument", "An argument has a value that the operation does not accept."},
     {Status::stale_handle, "stale_handle",
      "The handle's object is gone; its slot may already hold another one."},
@@ -49,8 +50,9 @@ constexpr auto kWordsOfStates = std::to_array<StatusWords>({
      "The range is already tracked, by this tracker or by another."},
     {Status::not_tracked, "not_tracked", "The range is not tracked; add it to the tracker first."},
     {Status::not_found, "not_found",
-     "There is nothing of that name or at that place; what was made and rolled back again is to be made "
-     "anew."},
+     "There is nothing of that name or at that place (a segment, a component, a world at this tick); what "
+     "was "
+     "made and rolled back again is to be made anew."},
     {Status::timed_out, "timed_out", "The time given ran out before it happened."},
     {Status::busy, "busy", "It is in use by another and cannot be waited for here."},
     {Status::sealed, "sealed", "Memory was sealed after warm-up; reserve enough before sealing."},

@@ -37,7 +37,7 @@ void WorldLoader::forget_caches() noexcept {
 }
 
 Status WorldLoader::adopt() noexcept {
-    const auto heap = ImageHeap::attach(*core_.ring_, segment_);
+    const auto heap = ImageHeap::attach(core_.ring(), segment_);
     if (!heap) return heap.status();
     const auto root = heap->root<WorldHeader>("ecs");
     if (!root) return root.status();

@@ -95,7 +95,8 @@ TEST_F(CellPlacesTest, CellsAcrossPagesAreDeclaredAsWhole) {
     const Tick kept = rig_.commit();
     const auto before = rig_.bytes();
     const auto page_of = [&](const void* address) {
-        return (static_cast<const std::byte*>(address) - rig_.ring().image().data) / kStatePageBytes;
+        const auto offset = static_cast<const std::byte*>(address) - rig_.ring().image().data;
+        return static_cast<std::size_t>(offset) / kStatePageBytes;
     };
     int across = 0;
     for (const Entity entity : all) {

@@ -211,5 +211,36 @@ TEST(WorldSyncTest, OfOneWorld) {
     EXPECT_EQ(rig.world().get<Health>(ada)->points, 6);
 }
 
+// As a function does that makes both and returns them.
+struct Game {
+    StateRing ring;
+    World world;
+};
+Expected<Game> make_game() {
+    const SegmentOptions segment{.name = "world", .bytes = 4 << 20};
+    auto ring = StateRing::create({.segments = {&segment, 1}, .history_bytes = 32 << 20});
+    if (!ring) return ring.status();
+    auto world = World::create(*ring, {.max_entities = 100, .max_archetypes = 8});
+    if (!world) return world.status();
+    return Game{*std::move(ring), *std::move(world)};
+}
+
+TEST(MovedRing, AWorldFindsItsRing) {
+    auto made = make_game();
+    ASSERT_TRUE(made);
+    const Entity ada = *made->world.spawn(Position{1, 2});
+    const auto first = made->world.commit();
+    ASSERT_TRUE(first);
+    Game game{StateRing(), std::move(made->world)};
+    game.ring = std::move(made->ring);
+    game.world.edit<Position>(ada)->x = 5;
+    ASSERT_TRUE(game.world.commit());
+    const auto past = game.world.at(*first);
+    ASSERT_TRUE(past);
+    EXPECT_EQ(past->get<Position>(ada)->x, 1);
+    ASSERT_TRUE(game.ring.rollback(*first));
+    EXPECT_EQ(game.world.get<Position>(ada)->x, 1);
+}
+
 }  // namespace
 }  // namespace ouro

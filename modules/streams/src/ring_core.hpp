@@ -71,6 +71,10 @@ public:
     Status start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory,
                  RingRefusal& why) noexcept;
 
+    // The object that callers have, which may be moved while this stays.
+    void belongs_to(StateRing& owner) noexcept { owner_ = &owner; }
+    [[nodiscard]] StateRing& owner() const noexcept { return *owner_; }
+
     [[nodiscard]] const LiveImage& image() const noexcept { return image_; }
     [[nodiscard]] DirtyMap marks() const noexcept { return marks_; }
     [[nodiscard]] std::uint32_t newest() const noexcept { return timeline_.newest(); }
@@ -313,6 +317,7 @@ private:
         return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - image_.block().data);
     }
 
+    StateRing* owner_ = nullptr;
     LiveImage image_;
     DirtyMap marks_;
     // How often the marks were taken; from one, so that zero is never an epoch.

@@ -42,6 +42,7 @@ Status StateRing::start(const StateRingOptions& options, RingRefusal& why) noexc
     const std::size_t own = align_up(sizeof(RingCore), detail::Carver::kAlignment);
     const MemoryBlock whole = memory_.block();
     core_ = core;
+    core->belongs_to(*this);
     const Status status = core->start(options, *sizes, whole.sub(own, whole.size - own), why);
     if (status != Status::ok) return status;
     marks_ = core->marks();
@@ -61,14 +62,28 @@ Expected<std::uint64_t> StateRing::least_history_bytes(const StateRingOptions& o
     return bytes;
 }
 
+StateRing::StateRing(StateRing&& other) noexcept
+    : memory_(std::move(other.memory_)), core_(std::move(other.core_)), marks_(std::move(other.marks_)) {
+    if (RingCore* const core = core_.get()) core->belongs_to(*this);
+}
+
 StateRing& StateRing::operator=(StateRing&& other) noexcept {
     if (this != &other) {
         end();
         memory_ = std::move(other.memory_);
         core_ = std::move(other.core_);
         marks_ = std::move(other.marks_);
+        if (RingCore* const core = core_.get()) core->belongs_to(*this);
     }
     return *this;
+}
+
+StateRing& StateRingPlace::ring() const noexcept {
+    return core_->owner();
+}
+
+StateRingPlace StateRing::place() const noexcept {
+    return StateRingPlace(core());
 }
 
 StateRing::~StateRing() {

@@ -44,7 +44,6 @@ public:
     // segment is process-bound or not declared), address_in_use (a world or a heap lies there already:
     // attach, or see ImageHeapOptions::replaces), capacity_exhausted (the segment is too small for the
     // tables), and as os::reserve does.
-    // The ring object stays where it is as long as the world is used: make both where they live.
     [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
     // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is
     // corrupt_data, whatever is wrong with it, and nothing has changed. Fails with not_found (no such

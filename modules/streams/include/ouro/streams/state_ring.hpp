@@ -99,6 +99,20 @@ struct StateRingStats {
     std::uint64_t packed_bytes = 0;
 };
 
+class StateRing;
+
+// Where a ring is, as long as there is one.
+class StateRingPlace {
+public:
+    [[nodiscard]] StateRing& ring() const noexcept;
+
+private:
+    friend StateRing;
+    explicit StateRingPlace(const detail::RingCore& core) noexcept : core_(&core) {}
+
+    const detail::RingCore* core_;
+};
+
 // All mutable state of a simulation, of which every tick can be read again and gone back to, at a cost close
 // to copying what changed.
 //
@@ -133,11 +147,15 @@ public:
                                                                      RingRefusal* refusal = nullptr) noexcept;
 
     constexpr StateRing() noexcept = default;
-    StateRing(StateRing&& other) noexcept = default;
+    // Views, heaps and worlds of it stay valid.
+    StateRing(StateRing&& other) noexcept;
     StateRing& operator=(StateRing&& other) noexcept;
     // Requires: no view of it is left (assert). Of a ring that was moved from, or that nobody made, nothing
     // else may be called (assert), but mark(), which is out_of_range.
     ~StateRing();
+
+    // By which whoever keeps a ring for long finds it wherever it was moved to.
+    [[nodiscard]] StateRingPlace place() const noexcept;
 
     [[nodiscard]] MemoryBlock image() const noexcept;
     // Of the image's memory, for a reader in another process (ImageMapping); -1 where it has none.

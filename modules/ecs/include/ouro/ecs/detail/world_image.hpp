@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "an image is read as i
 // but change marks.
 class WorldImage {
 public:
-    [[nodiscard]] StateRing& ring() const noexcept { return *ring_; }
+    [[nodiscard]] StateRing& ring() const noexcept { return ring_.ring(); }
     [[nodiscard]] ImageHeap& heap() noexcept { return heap_; }
     [[nodiscard]] const WorldHeader& header() const noexcept { return *header_; }
     // Not when the ring went back to before it was made, nor when another was made in its place since.
@@ -177,7 +177,7 @@ public:
 
 protected:
     WorldImage(StateRing& ring, const ImageHeap& heap) noexcept
-        : ring_(&ring),
+        : ring_(ring.place()),
           heap_(heap),
           marks_(ring.marks()),
           base_(ring.base().start()),
@@ -191,7 +191,7 @@ protected:
         return reinterpret_cast<std::byte*>(table);
     }
 
-    StateRing* ring_;
+    StateRingPlace ring_;
     ImageHeap heap_;
     DirtyMap marks_;
     std::byte* base_;
