@@ -51,11 +51,9 @@ TEST_F(CellPlacesTest, WhatIsGoneOrForgedIsNobodys) {
     ASSERT_EQ(world().destroy(all[1]), Status::ok);
     EXPECT_EQ(world().get<Velocity>(all[1]), nullptr);
     EXPECT_EQ(world().edit<Velocity>(all[1]), nullptr);
-    const auto slot = static_cast<std::uint32_t>(all[2].index());
-    const auto generation = static_cast<std::uint32_t>(all[2].generation());
     // Whatever stands above the sixteen bits of a generation.
     for (unsigned bit = 0; bit < 32; ++bit) {
-        const Entity forged(slot, generation ^ std::uint32_t{1} << bit);
+        const Entity forged = Entity::from_bits(all[2].bits() ^ std::uint64_t{1} << (32 + bit));
         EXPECT_EQ(world().get<Velocity>(forged), nullptr) << bit;
         EXPECT_EQ(world().edit<Velocity>(forged), nullptr) << bit;
     }
