@@ -36,11 +36,6 @@ struct BlockTableCopy {
 // The same for a table of tags; what is none has no names.
 [[nodiscard]] std::map<std::uint64_t, std::string> parse_tag_table(const std::vector<std::byte>& bytes);
 
-// False while the owner has told of no use: the entry then says how much is committed, and no more.
-[[nodiscard]] inline bool tells_use(const BlockEntry& entry) {
-    return entry.peak_bytes != 0 || entry.committed_bytes == 0;
-}
-
 // The name of a tag by its number, as far as it is known.
 [[nodiscard]] std::string block_tag_text(const BlockTableCopy& table, std::uint64_t id);
 

@@ -26,7 +26,7 @@ BlockEntry entry_of(const char* name, BlockKind kind, std::uint64_t base, std::u
     BlockEntry entry{.generation = 1,
                      .tag = 0,
                      .kind = kind,
-                     .unused = 0,
+                     .use_is_told = 1,
                      .base = base,
                      .reserved_bytes = reserved,
                      .committed_bytes = reserved / 2,
@@ -129,6 +129,9 @@ TEST(StreamsReport, WhatNobodyHasToldIsADash) {
     table.entries[0].cursor_bytes = 0;
     table.entries[0].peak_bytes = 0;
     std::string text = ouro::streams_text({.process_id = 42, .tables = {table}});
+    EXPECT_EQ(text.find("   -"), std::string::npos) << "a zero that was told:\n" << text;
+    table.entries[0].use_is_told = 0;
+    text = ouro::streams_text({.process_id = 42, .tables = {table}});
     EXPECT_NE(text.find("32 KiB       -           -  0x1000"), std::string::npos) << text;
     EXPECT_NE(text.find("32 KiB       -\n"), std::string::npos) << text;
     // Of nothing, nothing is in use.
@@ -143,7 +146,7 @@ TEST(ReportBlocks, WhatNobodyHasToldIsADash) {
     table.entries = {entry_of("told", BlockKind::own, 4096, 65536),
                      entry_of("untold", BlockKind::own, 1 << 20, 65536)};
     table.entries[1].tag = 1;
-    table.entries[1].peak_bytes = 0;
+    table.entries[1].use_is_told = 0;
     ouro::Report report;
     ouro::add_blocks(report, {table});
     const auto json = ouro::report_json(report)["blocks"];

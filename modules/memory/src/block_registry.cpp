@@ -57,6 +57,7 @@ void fill(BlockEntry& entry, const BlockDescription& description) noexcept {
     write(entry.committed_bytes, description.committed_bytes);
     write(entry.cursor_bytes, 0);
     write(entry.peak_bytes, 0);
+    write(entry.use_is_told, 0);
     const std::size_t length = std::min(description.name.size(), kBlockNameBytes - 1);
     for (std::size_t i = 0; i < kBlockNameBytes; ++i)
         write(entry.name[i], i < length ? description.name[i] : '\0');
@@ -71,6 +72,10 @@ BlockInfo copy_of(BlockEntry& entry, std::size_t index, std::uint32_t generation
                    .committed_bytes = static_cast<std::size_t>(read(entry.committed_bytes)),
                    .cursor_bytes = static_cast<std::size_t>(read(entry.cursor_bytes)),
                    .peak_bytes = static_cast<std::size_t>(read(entry.peak_bytes))};
+    BlockEntry use{};
+    use.use_is_told = read(entry.use_is_told);
+    use.committed_bytes = info.committed_bytes;
+    info.tells_use = tells_use(use);
     for (std::size_t i = 0; i < kBlockNameBytes; ++i)
         info.name_text[i] = read(entry.name[i]);
     return info;
@@ -155,6 +160,11 @@ void BlockRegistration::update_silently(std::size_t committed_bytes, std::size_t
     write(entry.committed_bytes, committed_bytes);
     write(entry.cursor_bytes, cursor_bytes);
     write(entry.peak_bytes, std::max(read(entry.peak_bytes), peak));
+    if (peak != 0) write(entry.use_is_told, 1);
+}
+
+void BlockRegistration::note_committed(std::size_t committed_bytes) noexcept {
+    if (is_listed()) write(entry_of(handle_).committed_bytes, committed_bytes);
 }
 
 void BlockRegistration::note_use(std::size_t cursor_bytes, std::size_t peak_bytes) noexcept {
@@ -166,6 +176,7 @@ void BlockRegistration::note_use(std::size_t cursor_bytes, std::size_t peak_byte
     std::uint64_t before = told.load(std::memory_order_relaxed);
     while (before < peak && !told.compare_exchange_weak(before, peak, std::memory_order_relaxed)) {
     }
+    if (read(entry.use_is_told) == 0) write(entry.use_is_told, 1);
 }
 
 void BlockRegistration::update_reserved(std::size_t reserved_bytes) noexcept {

@@ -13,8 +13,7 @@ void HeapListing::update(void* listing) noexcept {
     while (written != core.units().usable_units()) {
         written = core.units().usable_units();
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        self.registration.update_silently(written * UnitMap::kUnitBytes, core.taken_bytes(),
-                                          core.peak_bytes());
+        self.registration.note_committed(written * UnitMap::kUnitBytes);
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
     note_use(listing);

@@ -128,6 +128,7 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::build(Parts&& parts) noexce
     auto* const core = new (place)
         HeapCore(parts.memory, parts.layout, parts.purge_threshold_bytes, parts.largest_small_bytes);
     listing->core = core;
+    Listing::note_use(listing);
     // Memory that comes later is told block by block.
     annotate::pool_created(pool_of(core), parts.memory.grows ? MemoryBlock{} : core->units().units());
     const auto added = detail::add_live_core(*core);

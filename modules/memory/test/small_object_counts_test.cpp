@@ -90,23 +90,53 @@ TEST(SmallObjectCounts, CanBeAskedForWhileBlocksOfUnitsChange) {
     EXPECT_EQ(heap.check(), Status::ok);
 }
 
+ouro::BlockInfo listed_entry(const SmallObjectAllocator& heap) {
+    ouro::BlockInfo found;
+    ouro::visit_blocks([&](const ouro::BlockInfo& block) {
+        if (block.base == reinterpret_cast<std::uintptr_t>(heap.addresses().data)) found = block;
+    });
+    return found;
+}
+
 // Whoever changes the use tells it: what was told last is what is true, however the threads meet.
 TEST(SmallObjectCounts, TheRegistryIsRightAfterManyThreads) {
-    auto heap = *SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
-    for (int round = 0; round < 20; ++round) {
+    constexpr std::size_t kUnit = 65536;
+    for (int round = 0; round < 50; ++round) {
+        // A new one each time, so that threads meet while it grows too.
+        auto heap = *SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+        std::atomic<std::size_t> largest = 0;
         ouro::testing_support::run_workers(4, [&](std::size_t number) {
-            for (int step = 0; step < 100; ++step) {
-                const auto block = heap.allocate((number + 2) * 65536);
+            std::size_t peak = 0;
+            for (std::size_t step = 0; step < 100; ++step) {
+                const std::size_t size = (number + step / 4 + 2) * kUnit;
+                const auto block = heap.allocate(size);
+                const std::size_t told = listed_entry(heap).peak_bytes;
+                EXPECT_GE(told, peak) << "a high-water mark fell";
+                peak = std::max(told, size);
                 if (block) heap.deallocate(*block);
             }
+            std::size_t before = largest.load();
+            while (before < peak && !largest.compare_exchange_weak(before, peak)) {
+            }
         });
-        std::size_t cursor = 1;
-        ouro::visit_blocks([&](const ouro::BlockInfo& block) {
-            if (block.base == reinterpret_cast<std::uintptr_t>(heap.addresses().data))
-                cursor = block.cursor_bytes;
-        });
-        ASSERT_EQ(cursor, 0U);
+        const ouro::BlockInfo entry = listed_entry(heap);
+        ASSERT_EQ(entry.cursor_bytes, 0U);
+        ASSERT_GE(entry.peak_bytes, largest.load());
+        ASSERT_EQ(entry.committed_bytes, heap.stats().committed_bytes);
     }
+}
+
+TEST(SmallObjectCounts, ANewHeapTellsThatNothingIsInUse) {
+    const auto warm = *SmallObjectAllocator::create(
+        {.max_bytes = std::size_t{64} << 20, .prewarm_bytes = std::size_t{1} << 20});
+    EXPECT_GT(listed_entry(warm).committed_bytes, 0U);
+    EXPECT_TRUE(listed_entry(warm).tells_use);
+    EXPECT_EQ(listed_entry(warm).cursor_bytes, 0U);
+    auto frame = *ouro::FrameAllocator::create({.max_bytes = std::size_t{4} << 20});
+    const auto confined = *SmallObjectAllocator::create_in(*frame.allocate(std::size_t{1} << 20));
+    EXPECT_GT(listed_entry(confined).committed_bytes, 0U);
+    EXPECT_TRUE(listed_entry(confined).tells_use);
+    EXPECT_EQ(listed_entry(confined).cursor_bytes, 0U);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ BlockMetrics take_blocks() noexcept {
         ++blocks.count;
         blocks.reserved_bytes += block.reserved_bytes;
         blocks.committed_bytes += block.committed_bytes;
-        if (!block.tells_use()) blocks.untold_bytes += block.committed_bytes;
+        if (!block.tells_use) blocks.untold_bytes += block.committed_bytes;
         blocks.used_bytes += std::min(block.cursor_bytes, block.committed_bytes);
     });
     return blocks;

@@ -17,8 +17,8 @@
 //
 // Owners keep their entry up to date on slow paths only: when a range grows, shrinks or is asked to. Between
 // those the numbers are of the last such moment; the true cursor then lies anywhere below the committed
-// bytes, and the true high-water mark between the one shown and the committed bytes. Until a high-water mark
-// is told, nothing is known of the use. Heaps for any thread tell theirs whenever it changes by a unit.
+// bytes, and the true high-water mark between the one shown and the committed bytes. Until an owner tells of
+// its use, nothing is known of it. Heaps for any thread tell theirs whenever it changes by a unit.
 namespace ouro {
 
 inline constexpr std::size_t kMaxListedBlocks = 1024;
@@ -44,7 +44,8 @@ struct BlockEntry {
     std::uint32_t generation;
     std::uint16_t tag;
     BlockKind kind;
-    std::uint8_t unused;
+    // One once the owner has told of its use.
+    std::uint8_t use_is_told;
     std::uint64_t base;
     std::uint64_t reserved_bytes;
     std::uint64_t committed_bytes;
@@ -52,6 +53,12 @@ struct BlockEntry {
     std::uint64_t peak_bytes;
     std::array<char, kBlockNameBytes> name;
 };
+
+// False while the owner has told of no use: then how much of the committed bytes is in use is not known.
+// Where nothing is committed, nothing is in use.
+[[nodiscard]] constexpr bool tells_use(const BlockEntry& entry) noexcept {
+    return entry.use_is_told != 0 || entry.committed_bytes == 0;
+}
 
 struct BlockTable {
     // "ouroblk" and a zero, then the version of this layout: for readers of core files. Zero until the first
@@ -87,10 +94,10 @@ struct BlockInfo {
     std::size_t committed_bytes = 0;
     std::size_t cursor_bytes = 0;
     std::size_t peak_bytes = 0;
+    // As tells_use() of the entry.
+    bool tells_use = false;
 
     [[nodiscard]] std::string_view name() const noexcept { return name_text.data(); }
-    // False while the owner has told of no use: then how much of the committed bytes is in use is not known.
-    [[nodiscard]] bool tells_use() const noexcept { return peak_bytes != 0; }
 };
 
 struct BlockDescription {
@@ -114,13 +121,15 @@ public:
     ~BlockRegistration() { remove(); }
 
     // Brings the entry up to date; the high-water mark follows the larger of cursor and peak, and never
-    // falls. By the owner only, one call at a time.
+    // falls. While both are zero the use counts as untold. By the owner only, one call at a time.
     void update(std::size_t committed_bytes, std::size_t cursor_bytes, std::size_t peak_bytes = 0) noexcept;
     // The same without an event: for owners that hold a lock here, which an observer might want.
     void update_silently(std::size_t committed_bytes, std::size_t cursor_bytes,
                          std::size_t peak_bytes = 0) noexcept;
+    // The committed bytes alone, without an event, by any thread of the owner's: the last one's stay.
+    void note_committed(std::size_t committed_bytes) noexcept;
     // The use alone, by any thread of the owner's: of several, what stays is the cursor of the last one in
-    // the order of sequentially consistent operations, and the highest peak.
+    // the order of sequentially consistent operations, and the highest peak. Zero is told too.
     void note_use(std::size_t cursor_bytes, std::size_t peak_bytes) noexcept;
     // For an owner whose addresses change too.
     void update_reserved(std::size_t reserved_bytes) noexcept;
