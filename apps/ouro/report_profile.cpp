@@ -111,7 +111,8 @@ void read_timeline(const detail::TimelineRing& ring, Report& report) {
                             .freed_bytes = load(slot.freed_bytes),
                             .allocations = load(slot.allocations),
                             .tags = {}};
-        const std::uint64_t known = moment.live_bytes + report.record_bytes;
+        // As MetricsSnapshot::known_bytes: charged blocks lie in listed ones as a rule.
+        const std::uint64_t known = std::max(moment.live_bytes, moment.listed_bytes) + report.record_bytes;
         if (report.has_charges && moment.resident_bytes != 0)
             moment.untracked_bytes = moment.resident_bytes - std::min(known, moment.resident_bytes);
         for (const auto& word : slot.tags) {

@@ -1,3 +1,4 @@
+#include "fork_safety.hpp"
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
 #include "rate_gates.hpp"
@@ -21,10 +22,24 @@ RateGate& rate_gate(Tag tag) noexcept {
     return g_rate_gates[tag.id()];
 }
 
+namespace {
+
+constinit LedgerLock g_setting;
+
+}  // namespace
+
+void hold_budgets_for_fork() noexcept {
+    g_setting.lock();
+}
+void resume_budgets() noexcept {
+    g_setting.unlock();
+}
+
 }  // namespace detail
 
 namespace {
 
+using detail::g_setting;
 using detail::Ledger;
 using detail::LedgerAccount;
 
@@ -69,11 +84,17 @@ Expected<void> set_budget(Tag tag, const Budget& budget) noexcept {
     Ledger* const ledger = detail::open_ledger(tag);
     if (ledger == nullptr) return Status::out_of_memory;
     LedgerAccount& account = detail::account_of(*ledger, tag);
-    account.soft.store(to_bound(budget.soft_bytes), std::memory_order_relaxed);
-    account.is_over_soft.store(0, std::memory_order_relaxed);
-    account.hard.store(to_bound(budget.hard_bytes));
+    const std::int64_t soft = to_bound(budget.soft_bytes);
+    const std::int64_t hard = to_bound(budget.hard_bytes);
+    {
+        // Both or none of two that are set at once.
+        const detail::LedgerLockScope scope(g_setting);
+        account.soft.store(soft, std::memory_order_relaxed);
+        account.is_over_soft.store(0, std::memory_order_relaxed);
+        account.hard.store(hard);
+    }
     // Credit was granted under the old budget.
-    if (account.reserved.load() > to_bound(budget.hard_bytes)) detail::revoke_credit(*ledger, tag);
+    if (account.reserved.load() > std::min(soft, hard)) detail::revoke_credit(*ledger, tag);
     detail::renew_alarms(tag);
     detail::notice_bounds(*ledger, tag);
     return {};

@@ -1,3 +1,5 @@
+#include "fork_safety.hpp"
+
 #include <ouro/observe/detail/observe_image.hpp>
 #include <ouro/observe/events.hpp>
 #include <ouro/os/clock.hpp>
@@ -77,6 +79,16 @@ std::uint64_t count_refusal(const ObserveEvent& event, std::uint64_t now_ns) noe
 }
 
 }  // namespace
+
+// Slots that other threads were just writing would stay theirs for ever.
+void detail::repair_events_in_child() noexcept {
+    ObserveImage* const image = known_image();
+    if (image == nullptr) return;
+    for (EventSlot& slot : image->events.slots) {
+        const std::uint64_t sequence = slot.sequence.load(std::memory_order_relaxed);
+        if (sequence % 2 != 0) slot.sequence.store(sequence - 1, std::memory_order_relaxed);
+    }
+}
 
 void post_event(const ObserveEvent& posted) noexcept {
     detail::ObserveImage* const image = detail::observe_image();

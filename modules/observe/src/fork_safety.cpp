@@ -11,6 +11,7 @@ namespace {
 void before_fork(void*) noexcept {
     hold_default_tags_for_fork();
     hold_image_for_fork();
+    hold_budgets_for_fork();
     hold_shards_for_fork();
     hold_accounts_for_fork();
     t_is_forking = true;
@@ -20,6 +21,7 @@ void after_fork(void*) noexcept {
     t_is_forking = false;
     resume_accounts();
     resume_shards();
+    resume_budgets();
     resume_image();
     resume_default_tags();
 }
@@ -27,6 +29,7 @@ void after_fork(void*) noexcept {
 void after_fork_in_child(void*) noexcept {
     repair_shards_in_child();
     repair_accounts_in_child();
+    repair_events_in_child();
     after_fork(nullptr);
 }
 

@@ -42,6 +42,8 @@ void hold_image_for_fork() noexcept;
 void resume_image() noexcept;
 void hold_default_tags_for_fork() noexcept;
 void resume_default_tags() noexcept;
+void hold_budgets_for_fork() noexcept;
+void resume_budgets() noexcept;
 void hold_shards_for_fork() noexcept;
 void resume_shards() noexcept;
 void hold_accounts_for_fork() noexcept;
@@ -51,5 +53,6 @@ void resume_accounts() noexcept;
 // first, for the accounts are their sums.
 void repair_shards_in_child() noexcept;
 void repair_accounts_in_child() noexcept;
+void repair_events_in_child() noexcept;
 
 }  // namespace ouro::detail

@@ -99,25 +99,17 @@ void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
     if (left != 0) place.give_back(ledger, tag, left);
 }
 
-// True when the budget of the tag or one above it has become smaller than what was granted.
-bool is_over_budget(Ledger& ledger, Tag tag) noexcept {
-    return !visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
-        return account.reserved.load(std::memory_order_relaxed) <=
-               account.hard.load(std::memory_order_relaxed);
-    });
-}
-
 // What slow work ends with: the place keeps some credit, as much as the bounds allow now.
 void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     const std::int64_t spare = spare_credit(ledger, tag);
     if (place.credit() > 2 * spare) return_excess(ledger, place, tag, spare);
     place.set_most_credit(2 * spare);
-    // Looked at when the credit is in place: either this sees a budget that was just made smaller, or its
-    // revocation sees the credit.
+    // Looked at when the credit is in place: either this sees a bound that was just set, or the revocation
+    // that comes with it sees the credit.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (is_over_budget(ledger, tag)) {
-        place.set_most_credit(0);
-        return_excess(ledger, place, tag, 0);
+    if (const std::int64_t now = spare_credit(ledger, tag); now < spare) {
+        place.set_most_credit(2 * now);
+        if (place.credit() > 2 * now) return_excess(ledger, place, tag, now);
     }
 }
 

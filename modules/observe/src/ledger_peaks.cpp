@@ -32,6 +32,14 @@ struct Look {
     }
 };
 
+// Of whoever looks, one at a time: too much for the stack of a small thread.
+struct Looks {
+    Look first;
+    Look second;
+    std::array<std::uint32_t, kMaxTags> owed{};
+};
+constinit Looks g_looks;
+
 bool is_open(const LedgerAccount& account) noexcept {
     return account.is_open.load(std::memory_order_acquire) != 0;
 }
@@ -46,6 +54,8 @@ std::int64_t sum_leasts(Ledger& ledger, std::size_t id) noexcept {
 }
 
 void take(Ledger& ledger, std::size_t tags, Look& look) noexcept {
+    std::fill_n(look.held.begin(), tags, 0);
+    std::fill_n(look.least.begin(), tags, 0);
     // A tag's number is larger than its parent's: each one's sum is complete before it is added to the
     // parent's.
     for (std::size_t id = tags; id-- != 0;) {
@@ -80,14 +90,12 @@ void renew_leasts(LedgerShard& own, std::size_t tags) noexcept {
 
 // Of threads that are at work, two looks that agree are one of a single moment; else nothing is known. True
 // when they agree for the tag and all above it. The caller's shard begins anew when they agree for all.
-// Requires: nobody revokes meanwhile.
+// Requires: the caller holds off revocations, and with them all others who look.
 bool raise_peaks(Ledger& ledger, Tag tag, LedgerShard* own) noexcept {
     const std::size_t tags = tag_count();
-    std::array<std::uint32_t, kMaxTags> owed;
+    auto& [first, second, owed] = g_looks;
     for (std::size_t id = 0; id < tags; ++id)
         owed[id] = g_owed_looks[id].load(std::memory_order_acquire);
-    Look first;
-    Look second;
     take(ledger, tags, first);
     take(ledger, tags, second);
     bool all_agree = true;

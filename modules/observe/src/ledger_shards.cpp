@@ -20,10 +20,11 @@ constinit LedgerLock g_sharing;
 // Credit is being revoked.
 constinit LedgerLock g_revoking;
 
+// Written once, while g_owning is held, before any shard but the common one is used.
 struct Platform {
     bool is_asked = false;
     // Without a process barrier nobody could take credit from others, so that all share one shard.
-    bool has_barrier = false;
+    std::atomic<bool> has_barrier = false;
     os::ThreadExitKey exit_key = {};
 };
 constinit Platform g_platform;
@@ -41,7 +42,7 @@ void ask_platform() noexcept {
     g_platform.is_asked = true;
     const auto key = os::make_thread_exit_key(leave_shard_behind);
     if (key) g_platform.exit_key = *key;
-    g_platform.has_barrier = key && os::process_barrier_available();
+    g_platform.has_barrier.store(key && os::process_barrier_available(), std::memory_order_relaxed);
 }
 
 // Null when all are taken. The first is common. Requires: g_owning is held.
@@ -61,7 +62,7 @@ LedgerShard* own_shard(Ledger& ledger) noexcept {
     if (ledger.used_shards.load(std::memory_order_relaxed) == 0)
         ledger.used_shards.store(1, std::memory_order_release);
     ask_platform();
-    if (!g_platform.has_barrier) return nullptr;
+    if (!g_platform.has_barrier.load(std::memory_order_relaxed)) return nullptr;
     LedgerShard* const shard = find_free_shard(ledger);
     if (shard == nullptr) return nullptr;
     shard->is_owned.store(1, std::memory_order_relaxed);
@@ -174,8 +175,12 @@ void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
 
 void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     const LedgerLockScope scope(g_revoking);
-    // All shards, whether or not they hold credit now: some may be about to.
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+    // A thread that is not seen here begins later, and finds what made the caller revoke when it settles.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // The same ones below: of a shard that is first used in between, the barrier has said nothing.
+    const std::uint32_t shards = ledger.used_shards.load(std::memory_order_acquire);
+    // All of them, whether or not they hold credit now: some may be about to.
+    visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
         visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
             cell.floor.store(kOutOfReach, std::memory_order_relaxed);
         });
@@ -183,8 +188,8 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     // The common shard needs no barrier: who uses it does slow work only, with a fence of its own.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // Where the system refuses one, the floors stay out of reach: see give_up_revoked.
-    if (g_platform.has_barrier && !os::process_barrier()) return;
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+    if (g_platform.has_barrier.load(std::memory_order_relaxed) && !os::process_barrier()) return;
+    visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
         visit_cells_below(shard, tag,
                           [&](LedgerCell&, Tag at) noexcept { take_credit_of(ledger, shard, at); });
     });

@@ -49,12 +49,16 @@ private:
     bool is_held_;
 };
 
-// Calls visit(shard) for each that was ever used.
+// Calls visit(shard) for the first so many.
+template <class Visit>
+void visit_first_shards(Ledger& ledger, std::uint32_t count, Visit&& visit) noexcept {
+    for (std::uint32_t index = 0; index < count; ++index)
+        visit(ledger.shards[index]);
+}
+// The same for each that was ever used.
 template <class Visit>
 void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
-    const std::uint32_t used = ledger.used_shards.load(std::memory_order_acquire);
-    for (std::uint32_t index = 0; index < used; ++index)
-        visit(ledger.shards[index]);
+    visit_first_shards(ledger, ledger.used_shards.load(std::memory_order_acquire), visit);
 }
 
 // Takes the credit back that threads hold for the tag and those below it, whatever they are doing. Where the

@@ -3,6 +3,7 @@
 
 #include <ouro/observe/events.hpp>
 #include <ouro/observe/pressure.hpp>
+#include <ouro/os/process_memory.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -80,7 +81,7 @@ bool are_sound(const PressureOptions& options) noexcept {
 
 }  // namespace
 
-PressureMonitor::PressureMonitor() noexcept : state_(&find_state(own_state_)) {
+PressureMonitor::PressureMonitor() noexcept : state_(&find_state(own_state_)), process_(os::process_id()) {
     detail::add_watch(watch_);
     detail::set_alarm(watch_, options_.tag, options_.thresholds.low_percent);
 }

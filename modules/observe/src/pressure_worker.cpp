@@ -29,15 +29,14 @@ void PressureMonitor::run_worker(void* monitor) {
 }
 
 Expected<void> PressureMonitor::start_worker() noexcept {
-    if (is_worker()) return Status::busy;
+    if (!is_of_this_process() || is_worker()) return Status::busy;
     const detail::WordLockScope scope(worker_lock_);
     if (worker_.is_joinable()) {
         if (!is_stopping_.load()) return Status::busy;
-        join_worker();
+        worker_.join();
     }
     is_stopping_.store(false);
     sleep_ns_.store(0, std::memory_order_relaxed);
-    worker_process_.store(os::process_id());
     auto started = os::Thread::start(run_worker, this, {.name = "ouro-pressure"});
     if (!started) return started.status();
     worker_ = *std::move(started);
@@ -45,25 +44,31 @@ Expected<void> PressureMonitor::start_worker() noexcept {
 }
 
 void PressureMonitor::stop_worker() noexcept {
-    is_stopping_.store(true);
-    detail::ring_alarm();
-    if (is_worker()) return;
+    if (!is_of_this_process()) {
+        // A fork copies no threads: there is nothing to wait for, only a name to forget. Whoever held the
+        // lock is not here either.
+        std::construct_at(&worker_);
+        return;
+    }
+    if (is_worker()) return tell_worker_to_stop();
+    // The one that is told is the one that is waited for: nobody starts another meanwhile.
     const detail::WordLockScope scope(worker_lock_);
-    if (worker_.is_joinable()) join_worker();
+    if (!worker_.is_joinable()) return;
+    tell_worker_to_stop();
+    worker_.join();
 }
 
-void PressureMonitor::join_worker() noexcept {
-    if (worker_process_.load() == os::process_id()) {
-        worker_.join();
-    } else {
-        // A fork copies no threads: there is nothing to wait for, only a name to forget.
-        std::construct_at(&worker_);
-        worker_thread_.store(0);
-    }
+void PressureMonitor::tell_worker_to_stop() noexcept {
+    is_stopping_.store(true);
+    detail::ring_alarm();
+}
+
+bool PressureMonitor::is_of_this_process() const noexcept {
+    return process_ == os::process_id();
 }
 
 bool PressureMonitor::is_worker() const noexcept {
-    return worker_thread_.load() == os::this_thread_id() && worker_process_.load() == os::process_id();
+    return worker_thread_.load() == os::this_thread_id() && is_of_this_process();
 }
 
 }  // namespace ouro

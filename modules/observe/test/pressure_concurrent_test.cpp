@@ -121,6 +121,21 @@ TEST_F(PressureConcurrent, MonitorsGoWhileTheirWorkersSleep) {
     }
 }
 
+TEST_F(PressureConcurrent, SeveralThreadsStartAndStopTheWorker) {
+    testing_support::run_workers(4, [&](std::size_t number) {
+        for (int i = 0; i < 200; ++i) {
+            if (number % 2 == 0) {
+                const Status status = monitor_.start_worker().status();
+                EXPECT_TRUE(status == Status::ok || status == Status::busy);
+            } else {
+                monitor_.stop_worker();
+            }
+        }
+    });
+    monitor_.stop_worker();
+    EXPECT_TRUE(monitor_.start_worker());
+}
+
 TEST_F(PressureConcurrent, RemovingWaitsForAHandlerOnAnotherThread) {
     Milestone running;
     Milestone go_on;

@@ -2,8 +2,11 @@
 #include "child_process.hpp"
 #include "pressure_support.hpp"
 
+#include <ouro/observe/detail/event_ring.hpp>
+#include <ouro/observe/events.hpp>
 #include <ouro/observe/metrics.hpp>
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -36,6 +39,56 @@ TEST(PressureFork, AMonitorWithAWorkerGoesInTheChildToo) {
     EXPECT_EQ(result, 0);
     monitor->stop_worker();
     EXPECT_EQ(use_of(tag).live_bytes, 0U);
+}
+
+// Another thread may be starting or stopping it at that moment.
+TEST(PressureFork, AMonitorGoesInTheChildWhateverOthersDoWithItsWorker) {
+    std::optional<PressureMonitor> monitor;
+    monitor.emplace();
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+        while (!is_over.load()) {
+            EXPECT_TRUE(monitor->start_worker());
+            monitor->stop_worker();
+        }
+    });
+    for (int child = 0; child < 50; ++child) {
+        EXPECT_EQ(run_in_child([&] {
+                      if (monitor->start_worker().status() != Status::busy) return 1;
+                      monitor.reset();
+                      return 0;
+                  }),
+                  0);
+    }
+    is_over.store(true);
+    other.join();
+}
+
+// Or just writing an event: its place in the ring is free again.
+TEST(EventsFork, AChildLosesNoneOfItsOwn) {
+    constexpr std::size_t kBatch = 32;
+    std::atomic<bool> is_over{false};
+    const ObserveEvent event{.kind = ObserveEventKind::soft_budget_passed, .bytes = 1};
+    std::thread other([&] {
+        while (!is_over.load())
+            post_event(event);
+    });
+    for (int child = 0; child < 100; ++child) {
+        EXPECT_EQ(run_in_child([&] {
+                      for (std::size_t posted = 0; posted < 2 * detail::kEventSlots; posted += kBatch) {
+                          std::uint64_t cursor = event_count();
+                          for (std::size_t i = 0; i < kBatch; ++i)
+                              post_event(event);
+                          std::array<ObserveEvent, kBatch> events;
+                          if (read_events(cursor, events).count != kBatch) return 1;
+                      }
+                      return 0;
+                  }),
+                  0);
+        if (testing::Test::HasFailure()) break;
+    }
+    is_over.store(true);
+    other.join();
 }
 
 // A child may go on where its parent was asked for metrics.

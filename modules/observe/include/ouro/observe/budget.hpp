@@ -18,7 +18,8 @@ namespace ouro {
 inline constexpr std::size_t kNoBudget = ~std::size_t{0};
 
 struct Budget {
-    // Passing it raises an event, and nothing else.
+    // Passing it raises an event, and nothing else: when the next thread needs credit, at most a 32nd of it
+    // and 512 KiB a thread later.
     std::size_t soft_bytes = kNoBudget;
     // A request that would pass it fails with budget_exceeded and raises an event. What is live never passes
     // it, whatever the number of threads.
@@ -30,7 +31,8 @@ struct Budget {
 Expected<void> set_budget(Tag tag, const Budget& budget) noexcept;
 [[nodiscard]] Budget budget_of(Tag tag) noexcept;
 
-// Requests beyond it fail with rate_limited and raise an event. Fails with bad_argument: a tag that is not
+// Requests beyond it fail with rate_limited and raise an event. A request counts for the limits that let it
+// pass, whether or not one above, or a budget, refuses it then. Fails with bad_argument: a tag that is not
 // registered, no interval, no clock, or more than RateGate can count.
 Expected<void> set_rate_limit(Tag tag, const RateLimit& limit) noexcept;
 void clear_rate_limit(Tag tag) noexcept;

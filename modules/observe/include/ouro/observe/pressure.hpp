@@ -114,7 +114,8 @@ public:
     [[nodiscard]] PressureStats stats() const noexcept;
 
     // A thread that sleeps until the budget crosses a level, or until it is time to ask the machine, and
-    // polls then. Fails with busy when there is one, and as os::Thread::start does.
+    // polls then. Fails with busy when there is one or the monitor is another process's, and as
+    // os::Thread::start does.
     Expected<void> start_worker() noexcept;
     // Waits for the worker to end; from inside one of its handlers, it only tells it to. Nothing without one.
     void stop_worker() noexcept;
@@ -141,7 +142,9 @@ private:
 
     static void run_worker(void* monitor);
     [[nodiscard]] bool is_worker() const noexcept;
-    void join_worker() noexcept;
+    void tell_worker_to_stop() noexcept;
+    // False in the child of a fork, which does not have the worker.
+    [[nodiscard]] bool is_of_this_process() const noexcept;
 
     PressureOptions options_;
     detail::Turn turn_;
@@ -165,9 +168,9 @@ private:
 
     os::Thread worker_;
     detail::WordLock worker_lock_;
-    // Which thread the worker is, and of which process: a fork's child does not have it.
+    // Which thread the worker is.
     std::atomic<std::uint64_t> worker_thread_{0};
-    std::atomic<std::uint32_t> worker_process_{0};
+    std::uint32_t process_;
     std::atomic<bool> is_stopping_{false};
     // How long a worker may sleep, as of the last look.
     std::atomic<std::uint64_t> sleep_ns_{0};

@@ -4,6 +4,7 @@
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/tag.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,15 +20,15 @@ public:
     // Of a block that was freed.
     [[nodiscard]] static constexpr BlockTrailer dead() noexcept { return BlockTrailer(kDeadWord); }
 
-    // What the bytes mean. Of all words, one in 65,536 has a meaning.
+    // What the bytes mean. Of all words, one in two million has a meaning.
     class Meaning {
     public:
         [[nodiscard]] constexpr bool is_sound() const noexcept {
-            return (number_ & ~(2 * kSampledBit - 1)) == kSeal;
+            return (number_ & ~(kSampledBit | kTagMask)) == kSeal;
         }
         [[nodiscard]] constexpr bool is_sampled() const noexcept { return (number_ & kSampledBit) != 0; }
         [[nodiscard]] constexpr Tag tag() const noexcept {
-            return Tag::from_id(static_cast<std::uint16_t>(number_ & (kSampledBit - 1)));
+            return Tag::from_id(static_cast<std::uint16_t>(number_ & kTagMask));
         }
 
     private:
@@ -45,7 +46,8 @@ private:
     // So that zeros mean nothing.
     static constexpr std::uint32_t kSeal = 0x5ea1'0000;
     static constexpr std::uint32_t kDeadWord = 0xdead'dead;
-    static_assert(kMaxTags <= kSampledBit);
+    static constexpr std::uint32_t kTagMask = kMaxTags - 1;
+    static_assert(std::has_single_bit(kMaxTags) && kMaxTags <= kSampledBit);
     // Odd, so that there is a number that undoes it.
     static constexpr std::uint32_t kFactor = 0x9e3779b1;
     static constexpr std::uint32_t kInverse = 0xe8b2f51;

@@ -107,7 +107,7 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::uint32_t> is_open;
     std::uint16_t parent;
     std::array<char, kMaxTagNameBytes + 1> name;
-    std::array<std::atomic<std::uint32_t>, kLedgerStatuses> failures;
+    std::array<std::atomic<std::uint64_t>, kLedgerStatuses> failures;
 };
 
 // Threads beyond so many share one shard, under a lock.

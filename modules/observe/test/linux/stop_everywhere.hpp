@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+// Stops a piece of code in front of each of its instructions in turn, while another thread does what could
+// meet it there: races that a stress test would take years to hit. A run step by step finds the instructions;
+// then each is a breakpoint once.
+namespace ouro::test {
+
+// What another thread does: something before the steps begin, and something when the first is stopped.
+struct OtherWork {
+    std::function<void()> before = [] {};
+    std::function<void()> meanwhile = [] {};
+};
+
+struct Scene {
+    std::function<void()> prepare;
+    std::function<void()> stepped;
+    OtherWork other;
+    std::function<void()> check;
+};
+
+// Stops the stepped part in front of each of its instructions, the first time that it comes there; skips the
+// test where that cannot be. Fails when there are fewer than that.
+void stop_everywhere(const Scene& scene, std::size_t least_stops);
+
+}  // namespace ouro::test
