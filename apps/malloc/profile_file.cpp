@@ -99,6 +99,7 @@ void name_function(void*, std::uint64_t address, std::span<char> name) noexcept 
 struct File {
     int descriptor = -1;
     bool is_written = true;
+    bool is_empty = true;
 };
 
 enum class Format : unsigned char { recording, pprof, folded };
@@ -108,12 +109,25 @@ Format format_of(const FileName& name) noexcept {
     return name.ends_with(".folded") ? Format::folded : Format::recording;
 }
 
+// As of programs that free all they have before they end.
+void explain_empty(const FileName& name) noexcept {
+    TextBuffer text;
+    text.add("OUROBOROS_MALLOC: ")
+        .add(name.text())
+        .add(" is empty: nothing that was sampled is live at the end. ");
+    text.add(
+        "A profile with another ending than .folded also knows what was allocated: ouro report --by "
+        "allocated\n");
+    text.write();
+}
+
 // What a viewer opens.
 Expected<void> write_export(const FileName& name, Format format) noexcept {
     File file{::open(name.text(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
     if (file.descriptor < 0) return errno == ENOENT ? Status::not_found : Status::permission_denied;
     const ByteSink sink{[](void* context, std::string_view bytes) {
                             auto& to = *static_cast<File*>(context);
+                            to.is_empty &= bytes.empty();
                             write_all(to.descriptor, bytes, to.is_written);
                         },
                         &file};
@@ -124,12 +138,13 @@ Expected<void> write_export(const FileName& name, Format format) noexcept {
         write_folded_stacks(sink, SiteOrder::live, names);
     }
     if (::close(file.descriptor) != 0 || !file.is_written) return Status::io_error;
+    if (file.is_empty) explain_empty(name);
     return {};
 }
 
 // True when the file was written since this process began: by another one that has the same settings.
 bool is_anothers(const FileName& name) noexcept {
-    struct stat found{};
+    struct stat found {};
     if (::stat(name.text(), &found) != 0 || is_as_found(found)) return false;
     const timespec& written = found.st_mtim;
     if (written.tv_sec != g_begin.tv_sec) return written.tv_sec > g_begin.tv_sec;
@@ -156,7 +171,7 @@ Status may_write(const FileName& name, int rights) noexcept {
 // Whether there can be such a file, as far as that is known without making one. A recording is a new file
 // that takes the place of a plain one; what is for viewers is written over whatever stands there.
 Status may_write_profile(const FileName& name) noexcept {
-    struct stat found{};
+    struct stat found {};
     if (::stat(name.text(), &found) != 0) return may_write(name.folder(), W_OK | X_OK);
     if (S_ISDIR(found.st_mode)) return Status::bad_argument;
     if (format_of(name) != Format::recording) return may_write(name, W_OK);

@@ -63,7 +63,8 @@ void add_report(CLI::App& program, int& exit_code) {
     report->add_option("target", request->target, "The number of a running process, or a recording's file")
         ->required();
     report->add_flag("--json", request->as_json, "Print one JSON object instead of text");
-    report->add_option("--top", request->style.top, "How many sites and events to show")
+    report
+        ->add_option("--top", request->style.top, "How many sites, events, handler calls and blocks to show")
         ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
         ->capture_default_str();
     report

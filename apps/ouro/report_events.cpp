@@ -10,22 +10,8 @@ using detail::EventRing;
 using detail::EventSlot;
 using detail::kEventSlots;
 
-const char* kind_name(std::uint64_t kind) {
-    switch (static_cast<ObserveEventKind>(kind)) {
-        case ObserveEventKind::soft_budget_passed:
-            return "soft_budget_passed";
-        case ObserveEventKind::request_refused:
-            return "request_refused";
-        case ObserveEventKind::pressure_changed:
-            return "pressure_changed";
-        case ObserveEventKind::pressure_handled:
-            return "pressure_handled";
-        case ObserveEventKind::new_peak:
-            return "new_peak";
-        case ObserveEventKind::spike:
-            return "spike";
-    }
-    return "unknown";
+std::string kind_name(std::uint64_t kind) {
+    return std::string(observe_event_kind_name(static_cast<ObserveEventKind>(kind)));
 }
 
 bool has_level(std::uint64_t kind) {

@@ -98,7 +98,7 @@ std::string list_names(const Report& report) {
     std::string names;
     const auto add = [&names](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
     for (const TagReport& tag : report.tags) {
-        if (tag.id != 0) add(tag.name);
+        add(tag.name);
     }
     for (const BlockTagReport& blocks : report.blocks.tags) {
         const auto is_it = [&blocks](const TagReport& tag) { return tag.name == blocks.tag; };

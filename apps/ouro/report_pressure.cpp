@@ -38,7 +38,7 @@ PressureLatency read_latency(const PressureState& state) {
 
 MonitorReport read_monitor(const PressureState& state, const Report& report) {
     const PressureLatency latency = read_latency(state);
-    return {.tag = name_of_tag(report, load(state.tag)),
+    return {.tag = load(state.tag) == 0 ? "everything" : name_of_tag(report, load(state.tag)),
             .level = level_text(load(state.level)),
             .source = source_text(load(state.source)),
             .used_bytes = load(state.used_bytes),

@@ -16,8 +16,9 @@ using detail::ProfileSum;
 constexpr std::uint64_t kMeanMask = (std::uint64_t{1} << 40) - 1;
 
 AmountReport read_sum(const ProfileSum& sum) {
+    constexpr std::uint64_t kHalf = std::uint64_t{1} << (detail::kBlockFractionBits - 1);
     return {.bytes = at_least_zero(load(sum.bytes)),
-            .blocks = at_least_zero(load(sum.block_fractions)) >> detail::kBlockFractionBits};
+            .blocks = (at_least_zero(load(sum.block_fractions)) + kHalf) >> detail::kBlockFractionBits};
 }
 
 // As `kill` takes it.

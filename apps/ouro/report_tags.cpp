@@ -98,8 +98,10 @@ void fill_use(TagReport& tag, const Sums& sums, const LedgerAccount& account) {
     tag.freed_bytes = at_least_zero(sums.freed_bytes);
     // The program looks for a new peak only now and then: there may be one that it has not noticed yet.
     const std::uint64_t noticed = at_least_zero(load(account.peak));
+    const std::uint64_t held = at_least_zero(load(account.held));
     const std::uint64_t since = at_least_zero(load(account.held) - sums.least_credit);
-    tag.peak_bytes = std::max({noticed, since, tag.live_bytes});
+    const std::uint64_t most = std::max(held, at_least_zero(load(account.most_held)));
+    tag.peak_bytes = std::max({noticed, std::min(since, most), tag.live_bytes});
 }
 
 // Depth first, the largest first among those with the same parent.

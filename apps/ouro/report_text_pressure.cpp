@@ -63,8 +63,7 @@ std::string blocks_words(const Report& report) {
 std::string pressure_text(const Report& report, const ReportStyle& style) {
     TextColumns columns({Side::left, Side::left, Side::left, Side::left});
     for (const MonitorReport& monitor : report.monitors) {
-        columns.row({monitor.tag == "untagged" ? "everything" : monitor.tag, level_words(monitor),
-                     work_words(monitor), latency_words(monitor)});
+        columns.row({monitor.tag, level_words(monitor), work_words(monitor), latency_words(monitor)});
     }
     std::string text = titled("Pressure", columns);
     if (!text.empty()) text += blocks_words(report);

@@ -17,7 +17,7 @@ STREAM_PAGES = ("docs/foreign-code.md", "docs/sim-types.md", "docs/state-ring.md
 MODULES = ("base", "os", "memory", "observe", "jobs", "streams", "ecs")
 # What a newcomer reads first, and types off.
 GUIDES = ("docs/ecs.md", "docs/ecs-entities.md", "docs/ecs-shared.md", "docs/ecs-systems.md", "docs/ecs-tools.md",
-          "docs/jobs.md", "docs/sim-types.md", "docs/state-ring.md")
+          "docs/jobs.md", "docs/observe.md", "docs/sim-types.md", "docs/state-ring.md")
 
 
 def blocks_of(page, text):

@@ -299,7 +299,8 @@ class TagUse:
         self.soft = account.member("soft").number()
         self.hard = account.member("hard").number()
         self.noted_peak = account.member("peak").number()
-        self.held = account.member("held", "reserved").number()
+        self.held = account.member("held").number()
+        self.most_held = account.member("most_held").number()
         self.failures = sum(account.member("failures").numbers())
         self.live = self.blocks = self.least_credit = 0
         for cell, slow in cells:
@@ -313,6 +314,7 @@ class TagUse:
         self.live += other.live
         self.blocks += other.blocks
         self.least_credit += other.least_credit
+        self.failures += other.failures
         self.below.append(other)
 
 
@@ -357,7 +359,7 @@ class TagsCommand(gdb.Command):
     def print_use(self, use, depth):
         name = "  " * depth + (use.name if depth else "everything")
         # The program notes a peak now and then only: the latest follows from the least that threads had left.
-        peak = max(use.noted_peak, use.held - use.least_credit, use.live)
+        peak = max(use.noted_peak, min(use.held - use.least_credit, max(use.held, use.most_held)), use.live)
         print(f"{name:32} {bytes_text(use.live):>10} {bytes_text(peak):>10} "
               f"{self.bound(use.soft):>10} {self.bound(use.hard):>10} {use.blocks:>10} {use.failures:>9}")
         for below in sorted(use.below, key=lambda tag: -tag.live):

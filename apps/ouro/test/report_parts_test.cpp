@@ -20,11 +20,14 @@
 #include <ouro/os/reservation.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <regex>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -103,6 +106,31 @@ TEST(ReportParts, WhatIsResidentAndNeitherChargedNorListedIsUntracked) {
     EXPECT_EQ(last.untracked_bytes, last.resident_bytes - known);
     EXPECT_TRUE(has(report_text(report, {}), "\n  untracked")) << report_text(report, {});
     EXPECT_EQ(report_json(report)["timeline"].back()["untracked_bytes"], *last.untracked_bytes);
+}
+
+// Threads whose frees others make hold less and less of what they took: that adds up to no peak.
+TEST(ReportParts, ThePeakIsTheProgramsOwn) {
+    SystemAllocator system = *SystemAllocator::create({});
+    const Tag tag = *register_tag("given away");
+    ChargedAllocator memory(system, tag);
+    ASSERT_TRUE(set_budget(tag, {.hard_bytes = 1'000'000}));
+    constexpr int kRounds = 40;
+    for (int round = 0; round < kRounds; ++round) {
+        std::vector<MemoryBlock> blocks;
+        for (int i = 0; i < 60; ++i)
+            blocks.push_back(*memory.allocate(10'000));
+        std::thread([&] {
+            for (const MemoryBlock block : blocks)
+                memory.deallocate(block);
+        }).join();
+        if (round == kRounds / 2) reset_peaks();
+    }
+    const Report report = make_report(load_process(os::process_id()));
+    const auto found = std::find_if(report.tags.begin(), report.tags.end(),
+                                    [](const TagReport& one) { return one.name == "given away"; });
+    ASSERT_NE(found, report.tags.end());
+    EXPECT_GE(found->peak_bytes, 600'000U);
+    EXPECT_LE(found->peak_bytes, 1'000'000U);
 }
 
 TEST(ReportParts, TimelineAndPressureNameListedBlocks) {

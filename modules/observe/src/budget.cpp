@@ -1,3 +1,4 @@
+#include "event_rows.hpp"
 #include "fork_safety.hpp"
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
@@ -95,6 +96,7 @@ Expected<void> set_budget(Tag tag, const Budget& budget) noexcept {
     }
     // Credit was granted under the old budget.
     if (account.reserved.load() > std::min(soft, hard)) detail::revoke_credit(*ledger, tag);
+    detail::begin_refusals_anew(tag);
     detail::renew_alarms(tag);
     detail::notice_bounds(*ledger, tag);
     return {};
@@ -114,6 +116,7 @@ Expected<void> set_rate_limit(Tag tag, const RateLimit& limit) noexcept {
     if (ledger == nullptr) return Status::out_of_memory;
     if (const auto set = detail::rate_gate(tag).set(limit); !set) return set;
     detail::account_of(*ledger, tag).is_rate_limited.store(1, std::memory_order_release);
+    detail::begin_refusals_anew(tag);
     // Who holds credit would not ask.
     detail::revoke_credit(*ledger, tag);
     return {};

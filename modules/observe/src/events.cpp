@@ -1,3 +1,4 @@
+#include "event_rows.hpp"
 #include "fork_safety.hpp"
 
 #include <ouro/observe/detail/observe_image.hpp>
@@ -79,6 +80,33 @@ std::uint64_t count_refusal(const ObserveEvent& event, std::uint64_t now_ns) noe
 }
 
 }  // namespace
+
+std::string_view observe_event_kind_name(ObserveEventKind kind) noexcept {
+    switch (kind) {
+        case ObserveEventKind::soft_budget_passed:
+            return "soft_budget_passed";
+        case ObserveEventKind::request_refused:
+            return "request_refused";
+        case ObserveEventKind::pressure_changed:
+            return "pressure_changed";
+        case ObserveEventKind::pressure_handled:
+            return "pressure_handled";
+        case ObserveEventKind::new_peak:
+            return "new_peak";
+        case ObserveEventKind::spike:
+            return "spike";
+    }
+    return "unknown";
+}
+
+void detail::begin_refusals_anew(Tag top) noexcept {
+    const std::size_t tags = tag_count();
+    for (std::size_t id = top.id(); id < tags; ++id) {
+        if (!is_tag_within(Tag::from_id(static_cast<std::uint16_t>(id)), top)) continue;
+        for (auto& word : g_refusals[id])
+            word.store(0, std::memory_order_relaxed);
+    }
+}
 
 // Slots that other threads were just writing would stay theirs for ever.
 void detail::repair_events_in_child() noexcept {

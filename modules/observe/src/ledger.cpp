@@ -59,12 +59,9 @@ struct Place {
         std::atomic_thread_fence(std::memory_order_release);
         hold_bytes(ledger, tag, bytes);
     }
-    // Whether what was in use up to now is in the peaks. While looks were owed, the least may be below
-    // nothing: then it knows of more than is held now.
+    // Whether what was in use up to now is in the peaks.
     [[nodiscard]] bool is_in_peaks(Ledger& ledger, Tag tag) const noexcept {
-        return raise_peaks_if_due(ledger, tag, shard) &&
-               cell.least.load(std::memory_order_relaxed) >=
-                   slow_cell.revoked.load(std::memory_order_relaxed);
+        return raise_peaks_if_due(ledger, tag, shard);
     }
     // Begins anew, without what is still to be confirmed.
     void forget_least(std::int64_t unconfirmed = 0) const noexcept {

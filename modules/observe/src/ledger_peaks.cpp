@@ -12,10 +12,6 @@
 namespace ouro::detail {
 namespace {
 
-// The most that each account held and then let go of, above its peak, since the peaks began. More was never
-// in use: so threads whose uses never met do not add up to more than the budgets have let through.
-constinit std::array<std::atomic<std::int64_t>, kMaxTags> g_most_held{};
-
 void raise_to(std::atomic<std::int64_t>& most, std::int64_t candidate) noexcept {
     std::int64_t seen = most.load(std::memory_order_relaxed);
     while (candidate > seen && !most.compare_exchange_weak(seen, candidate, std::memory_order_relaxed)) {
@@ -105,8 +101,9 @@ bool raise_peaks(Ledger& ledger, Tag tag, LedgerShard* own) noexcept {
             continue;
         }
         const std::int64_t held = first.held[id];
-        const std::int64_t most = std::max(g_most_held[id].load(std::memory_order_relaxed), held);
-        raise_to(ledger.accounts[id].peak, std::min(held - first.least[id], most));
+        LedgerAccount& account = ledger.accounts[id];
+        const std::int64_t most = std::max(account.most_held.load(std::memory_order_relaxed), held);
+        raise_to(account.peak, std::min(held - first.least[id], most));
         // Unless one came to be owed meanwhile.
         if (owed[id] != 0) g_owed_looks[id].compare_exchange_strong(owed[id], 0, std::memory_order_relaxed);
     }
@@ -142,9 +139,9 @@ bool is_look_due(const Ledger& ledger) noexcept {
 
 }  // namespace
 
-void note_fall_of_held(const LedgerAccount& account, Tag tag, std::int64_t held) noexcept {
+void note_fall_of_held(LedgerAccount& account, Tag tag, std::int64_t held) noexcept {
     if (held <= account.peak.load(std::memory_order_relaxed)) return;
-    raise_to(g_most_held[tag.id()], held);
+    raise_to(account.most_held, held);
     g_owed_looks[tag.id()].fetch_add(1, std::memory_order_release);
 }
 
@@ -156,14 +153,20 @@ void forget_peaks(Ledger& ledger) noexcept {
         visit_shards(ledger, [&](LedgerShard& shard) noexcept { renew_least(shard, id); });
         const std::int64_t out = credit_below(ledger, Tag::from_id(static_cast<std::uint16_t>(id)));
         // Before the peak: what falls from above the new one from then on is told anew.
-        g_most_held[id].store(0, std::memory_order_relaxed);
+        account.most_held.store(0, std::memory_order_relaxed);
         account.peak.store(account.held.load(std::memory_order_relaxed) - out, std::memory_order_relaxed);
     }
 }
 
 bool raise_peaks_if_due(Ledger& ledger, Tag tag, LedgerShard& own) noexcept {
-    const bool is_below = visit_chain(
-        ledger, tag, [](LedgerAccount& account, Tag at) noexcept { return is_below_peak(account, at); });
+    // While looks were owed, the least may have come below nothing: then it knows of more than is held now,
+    // and of more with everything that is given back, until somebody has looked.
+    const bool knows_more = own.cells[tag.id()].least.load(std::memory_order_relaxed) <
+                            own.slow_cells[tag.id()].revoked.load(std::memory_order_relaxed);
+    const bool is_below =
+        !knows_more && visit_chain(ledger, tag, [](LedgerAccount& account, Tag at) noexcept {
+            return is_below_peak(account, at);
+        });
     if (is_below) return true;
     if (!is_look_due(ledger)) return false;
     const TryRevocationHold hold;

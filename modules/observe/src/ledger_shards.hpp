@@ -72,7 +72,7 @@ void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept;
 
 // What is held for the tag is about to fall from this: where that is above the peak, a look is owed. Before
 // it falls, so that who sees less held knows of it.
-void note_fall_of_held(const LedgerAccount& account, Tag tag, std::int64_t held) noexcept;
+void note_fall_of_held(LedgerAccount& account, Tag tag, std::int64_t held) noexcept;
 // The peaks begin anew at what is in use. Requires: nobody revokes meanwhile.
 void forget_peaks(Ledger& ledger) noexcept;
 // Raises the peaks to what was in use at most since the threads' leasts began: from slow work on a tag, where

@@ -46,7 +46,8 @@ void write_tag(MetricsWriter& out, const MetricsSnapshot& snapshot, const Metric
     const TagMetrics& metrics = snapshot.tags[tag.id()];
     Members members(out, '{', '}');
     members.number("id", tag.id());
-    members.string("name", tag_name(tag));
+    // With all below it, which is all there is.
+    members.string("name", tag.is_untagged() ? "everything" : tag_name(tag));
     if (!tag.is_untagged()) members.number("parent", tag_parent(tag).id());
     members.number("live_bytes", metrics.use.live_bytes);
     members.number("live_blocks", metrics.use.live_blocks);

@@ -52,7 +52,7 @@ void write_tag(MetricsWriter& out, const MetricsSnapshot& snapshot, const Metric
     if (metrics.use.allocations == 0 && metrics.use.failures == 0) return;
     out.text("  ");
     if (tag.is_untagged()) {
-        out.text("all");
+        out.text("everything");
     } else {
         write_path(out, tag);
     }

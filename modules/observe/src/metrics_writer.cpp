@@ -54,8 +54,9 @@ MetricsWriter& MetricsWriter::bytes(std::uint64_t value) noexcept {
         rest = value % 1024;
         value /= 1024;
     }
-    number(value);
-    if (unit != 0) text(".").number(rest * 10 / 1024);
+    const std::uint64_t tenths = (rest * 10 + 512) / 1024;
+    number(value + tenths / 10);
+    if (unit != 0) text(".").number(tenths % 10);
     return text(kUnits[unit]);
 }
 

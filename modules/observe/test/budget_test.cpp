@@ -236,5 +236,26 @@ TEST(Events, TheOldestAreLostAndCounted) {
     EXPECT_EQ(some[1].number, some[0].number + 1);
 }
 
+// Otherwise the events would go on to name a limit that is not in force.
+TEST(Budget, ANewBoundBeginsTheRowOfRefusalsAnew) {
+    const Tag parent = fresh_tag();
+    const Tag tag = fresh_tag(parent);
+    const auto refuse_some = [&] {
+        for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(test::charge(tag, 5'000), Status::budget_exceeded);
+    };
+    ASSERT_TRUE(set_budget(parent, {.hard_bytes = 1'000}));
+    refuse_some();
+    ASSERT_TRUE(set_budget(parent, {.hard_bytes = 2'000}));
+    std::uint64_t cursor = event_count();
+    refuse_some();
+    std::array<ObserveEvent, 8> events;
+    ASSERT_EQ(read_events(cursor, events).count, 2U);
+    EXPECT_EQ(events[0].count, 1U);
+    EXPECT_EQ(events[0].limit_bytes, 2'000U);
+    EXPECT_EQ(events[1].count, 2U);
+    EXPECT_EQ(observe_event_kind_name(events[0].kind), "request_refused");
+}
+
 }  // namespace
 }  // namespace ouro

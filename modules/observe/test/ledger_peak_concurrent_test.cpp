@@ -92,5 +92,25 @@ TEST(LedgerPeakConcurrent, LiesBetweenTheTruthAndTheSumOfTheThreadsPeaks) {
     }
 }
 
+// What a thread knows of the past must not grow with all that it ever gives back, once looks were owed:
+// readers in other processes would take it for a peak.
+TEST(LedgerPeakConcurrent, AThreadForgetsWhatIsInThePeaks) {
+    constexpr std::size_t kMuch = 1'000'000;
+    const Tag tag = fresh_tag();
+    ASSERT_EQ(test::charge(tag, kMuch), Status::ok);
+    test::refund(tag, kMuch);
+    const detail::LedgerShard& shard = *detail::t_ledger.shard;
+    auto& least = detail::t_ledger.shard->cells[tag.id()].least;
+    const std::int64_t nothing = shard.slow_cells[tag.id()].revoked.load();
+    ASSERT_GE(least.load(), nothing);
+    least.store(nothing - 50'000'000);
+    // Below the peak, where nobody would look for its own sake.
+    EXPECT_GE(use_of(tag).peak_bytes, kMuch);
+    ASSERT_EQ(test::charge(tag, kMuch / 2), Status::ok);
+    test::refund(tag, kMuch / 2);
+    EXPECT_GE(least.load(), nothing);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
 }  // namespace
 }  // namespace ouro

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 // What happened to budgets and pressure, in a ring that keeps the latest. Adding one takes no lock and calls
 // nobody, so that an allocation may do it; whoever wants to know reads along.
@@ -14,21 +15,23 @@ namespace ouro {
 enum class ObserveEventKind : std::uint8_t {
     // A tag's use passed its soft budget. Again only after it has fallen clearly below.
     soft_budget_passed = 1,
-    // A request was refused: by a hard budget, or by a rate limit. Of refusals that follow one another under
-    // a
-    // tag, with less than a second between them, the first is told, then the second, the fourth, and so on:
-    // `count` says which it was. The ledger counts them all.
+    // A request was refused: by a hard budget, or by a rate limit, for which limit_bytes is zero. Of refusals
+    // that follow one another under a tag, with less than a second between them and no bound set, the first
+    // is told, then the second, the fourth, and so on: `count` says which it was. The ledger counts them all.
     request_refused = 2,
     // The pressure became level `level`, up or down: so many bytes of the limit that gives the reason.
     pressure_changed = 3,
     // A handler has run, asked as for level `level`: `bytes` is what was seen to become free, `limit_bytes`
-    // what was wanted.
+    // what was wanted. After the change of level that it brought about.
     pressure_handled = 4,
     // A tag's use was at its highest, by more than the profiler's threshold.
     new_peak = 5,
     // A tag's use rose by more than that between two looks.
     spike = 6,
 };
+
+// As the report tells it: "soft_budget_passed"; "unknown" for a number that is none.
+[[nodiscard]] std::string_view observe_event_kind_name(ObserveEventKind kind) noexcept;
 
 struct ObserveEvent {
     // Of all events since the program began, from zero.

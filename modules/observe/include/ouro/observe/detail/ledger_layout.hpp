@@ -96,6 +96,10 @@ struct alignas(64) LedgerAccount {
     // The same without what is just being asked for, and may be refused further up.
     std::atomic<std::int64_t> held;
     std::atomic<std::int64_t> peak;
+    // The most that was held and then let go of, above the peak, since the peaks began: with what is held
+    // now, more was never in use. So threads whose uses never met do not add up to more than the budgets have
+    // let through.
+    std::atomic<std::int64_t> most_held;
     std::atomic<std::int64_t> hard;
     std::atomic<std::int64_t> soft;
     // Where somebody wants to know that so much is in use, and when it was reached: zero until then.
