@@ -102,10 +102,10 @@ struct ResourceStats {
 // comes from anywhere but the resource itself and those it was built on.
 //
 // Calls through the type of a strategy itself are direct. The common paths of FrameAllocator, StackAllocator,
-// the pools, SmallObjectAllocator and Partition for one thread are inline too, and so are the allocations of
-// HugePageArena and those of small blocks by TlsfAllocator. SystemAllocator, the ends of a TwoEndedStack,
-// Partition for any thread, FallbackChain and TaggedAllocator are one call away; a BasicTaggedAllocator of a
-// strategy's own type adds its counting inline.
+// the ends of a TwoEndedStack, the pools, SmallObjectAllocator and Partition for one thread are inline too,
+// and so are the allocations of HugePageArena and those of small blocks by TlsfAllocator. SystemAllocator,
+// Partition for any thread, FallbackChain and TaggedAllocator are one call away; a BasicTaggedAllocator or
+// ChargedAllocator of a strategy's own type adds its counting inline.
 //
 // Through this type calls are virtual, and work across shared libraries and compilers that share the
 // platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a default stay
