@@ -21,21 +21,6 @@ void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
     queue_arrivals_again();
 }
 
-void HeapCore::queue_arrivals_again() noexcept {
-    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap)
-        heap->forget_arrivals();
-    for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
-        if (arrivals_[unit].summary.load(std::memory_order_relaxed) == 0) continue;
-        Slab& slab = slabs_[unit];
-        ThreadHeap* const owner = slab.owner.load(std::memory_order_relaxed);
-        if (owner != nullptr && slab.size_class < kClassCount) {
-            owner->receive(slab.size_class, arrivals_[unit]);
-        } else {
-            forget_arrivals(unit);
-        }
-    }
-}
-
 // What those threads were taking, returning, or purging belongs to nobody. The kind of a unit is written
 // after all else that makes it part of a slab or block, and taken back before all else, first unit first: so
 // what is not complete was not handed out yet, or is not in use any more.
