@@ -94,6 +94,9 @@ struct ResourceStats {
     std::size_t reserved_bytes = 0;
     std::size_t committed_bytes = 0;
     std::uint64_t allocations = 0;
+    // Calls of allocate and reallocate that failed, whatever the reason: a request that makes no sense counts
+    // like one that cannot be had. A try_resize that is refused is none, for the block is what it was.
+    // Counted once, by whoever was asked: what a decorator refuses itself, the resource below has not seen.
     std::uint64_t failures = 0;
 };
 
@@ -125,7 +128,10 @@ public:
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // Takes back a block of this resource or an equal one. Requires: the address and alignment of its
-    // allocation, and a size from what was asked to what was given. A null block is ignored.
+    // allocation, and a size from what was asked to what was given. So the alignment may be left out where it
+    // was left out there, or was kDefaultAlignment: it is part of what is said at both ends, not a hint. A
+    // guarded allocator of tier checked or hardened reports another one; without, the block may go where it
+    // does not belong. A null block is ignored.
     virtual void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // The block with a new size, in place where possible; else its bytes are moved, up to the smaller size,
