@@ -136,7 +136,7 @@ private:
         const Tag tag = trailer.tag();
         const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
         if (const Status status = check_allocation(new_size, alignment); status != Status::ok)
-            return fail(tag, status, new_size, alignment, block);
+            return kMustSucceed ? fail(tag, status, new_size, alignment, block) : status;
         if (growth != 0) {
             const Status status = detail::charge_growth(tag, growth);
             if (status != Status::ok) return refuse(tag, status, new_size, alignment, block);
