@@ -38,6 +38,13 @@ constinit MemoryBlock g_rest;
 // The addresses as a whole, of which the heap of sampled blocks lists its pieces as parts.
 constinit Lasting<BlockRegistration> g_listing;
 constinit detail::WordLock g_region_lock;
+// What is in use of each piece and of all. Under the lock.
+struct Use {
+    std::array<std::size_t, TlsfAllocator::kMaxRegions> of_piece = {};
+    std::size_t bytes = 0;
+    std::size_t peak_bytes = 0;
+};
+constinit Use g_use;
 constinit std::atomic<std::size_t> g_blocks = 0;
 constinit std::atomic<std::size_t> g_bytes = 0;
 constinit std::atomic<std::uint64_t> g_allocations = 0;
@@ -81,18 +88,23 @@ MemoryBlock take_piece() noexcept {
     return piece;
 }
 
-// Requires: the lock. Samples are rare enough for the table of blocks to know each.
-void tell_use() noexcept {
-    g_region->publish();
-    const ResourceStats stats = g_region->stats();
-    g_listing.value.update_silently(stats.reserved_bytes, stats.live_bytes, stats.peak_bytes);
+// Requires: the lock. Samples are rare enough for the table of blocks to know each: of the piece that the
+// block lies in, and of the sum, which is kept.
+void tell_use(const void* block) noexcept {
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(block) - g_profiled_region.begin;
+    std::size_t& in_piece = g_use.of_piece[offset / kPieceBytes];
+    const std::size_t before = std::exchange(in_piece, g_region->publish_region_of(block));
+    g_use.bytes += in_piece - before;
+    g_use.peak_bytes = std::max(g_use.peak_bytes, g_use.bytes);
+    const std::size_t given = g_profiled_region.bytes - g_rest.size;
+    g_listing.value.update_silently(given, g_use.bytes, g_use.peak_bytes);
 }
 
 void* take_block(std::size_t size, std::size_t alignment) noexcept {
     const RegionScope scope;
     for (;;) {
         if (const auto block = g_region->allocate(size, alignment)) {
-            tell_use();
+            tell_use(block->data);
             return block->data;
         }
         if (g_rest.size == 0 || !g_region->add_region(take_piece())) return nullptr;
@@ -102,7 +114,7 @@ void* take_block(std::size_t size, std::size_t alignment) noexcept {
 void give_back(void* block, std::size_t size) noexcept {
     const RegionScope scope;
     g_region->deallocate({static_cast<std::byte*>(block), size});
-    tell_use();
+    tell_use(block);
 }
 
 // How often the profile was asked for by a signal, and how much of that was done.
@@ -178,10 +190,16 @@ void prepare_profiling() noexcept {
     g_listing.value = BlockRegistration(
         {.name = "malloc, sampled blocks", .base = memory.data, .reserved_bytes = memory.size});
     auto region = TlsfAllocator::create_in(take_piece(), "a piece for sampled blocks");
-    if (!region) return complain(region.status());
+    if (!region) {
+        // Nothing stays behind of what will not be used.
+        g_rest = {};
+        g_listing.value = {};
+        static_cast<void>(os::release(memory));
+        return complain(region.status());
+    }
     g_region = std::construct_at(reinterpret_cast<TlsfAllocator*>(g_memory), *std::move(region));
     g_profiled_region = {reinterpret_cast<std::uintptr_t>(memory.data), memory.size};
-    tell_use();
+    g_listing.value.update_silently(memory.size - g_rest.size, 0, 0);
     g_is_profiling = true;
 }
 

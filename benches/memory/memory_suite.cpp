@@ -36,6 +36,7 @@ void run_memory(Session& session) {
     measure_small_objects(session, peers);
     measure_latency(session, peers);
     measure_cross_thread(session, peers);
+    measure_threads_and_heaps(session, peers);
     measure_end_to_end(session, peers);
     measure_pools(session);
     measure_tlsf(session);

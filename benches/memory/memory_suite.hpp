@@ -13,6 +13,7 @@ void measure_memory_cost(Session& session, const MallocPeers& peers);
 void measure_small_objects(Session& session, const MallocPeers& peers);
 void measure_latency(Session& session, const MallocPeers& peers);
 void measure_cross_thread(Session& session, const MallocPeers& peers);
+void measure_threads_and_heaps(Session& session, const MallocPeers& peers);
 void measure_end_to_end(Session& session, const MallocPeers& peers);
 void measure_pools(Session& session);
 void measure_tlsf(Session& session);

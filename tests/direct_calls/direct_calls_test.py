@@ -15,9 +15,19 @@ RARE = {"ouro::assert_failed", "ouro::detail::block_assert_failed", "__clang_cal
 TAGGED = {"ouro::detail::TaggedResource::fail", "ouro::detail::TaggedResource::tell",
           "ouro::detail::UseCounter::reserve_below", "ouro::detail::UseCounter::release",
           "ouro::RateGate::admit_counted"}
+
+
+def charged(below):
+    """Of what a ChargedAllocator on a resource of that type leaves the common path for."""
+    resource = f"ouro::ChargedAllocator<{below}, true>"
+    ways = {f"{resource}::{name}" for name in ("allocate_specially", "deallocate_specially", "fail", "give_up")}
+    return ways | {"ouro::detail::deferred_charge", "ouro::detail::sampled_charge", "ouro::detail::refund_slow"}
+
+
 COLD = {
     "frame": {"ouro::BumpRange::take_slow"},
     "stack": {"ouro::BumpRange::take_slow", "ouro::StackAllocator::allocate_unusual"},
+    "end": {"ouro::TwoEndedStack::End::allocate_slow", "ouro::TwoEndedStack::End::noted_cursor"},
     "pool": {"ouro::PoolCore::take_slow", "ouro::PoolCore::give_back_slow", "ouro::PoolCore::give_back_remotely",
              "ouro::PoolCore::refuse"},
     "local_pool": {"ouro::PoolCore::take_slow", "ouro::PoolCore::give_back_slow", "ouro::PoolCore::refuse"},
@@ -33,10 +43,16 @@ COLD = {
                               "ouro::SmallObjectAllocator::deallocate_slow"},
     "tagged_pool": TAGGED | {"ouro::PoolCore::take_slow", "ouro::PoolCore::give_back_slow",
                              "ouro::PoolCore::refuse"},
+    "charged_small": charged("ouro::SmallObjectAllocator") | {"ouro::SmallObjectAllocator::allocate_slow",
+                                                              "ouro::SmallObjectAllocator::deallocate_slow"},
+    "charged_pool": charged("ouro::BasicPoolAllocator<0>") | {"ouro::PoolCore::take_slow",
+                                                              "ouro::PoolCore::give_back_slow",
+                                                              "ouro::PoolCore::refuse"},
     # Of any: one call, which asks the resource below by its table.
     "tagged": {"ouro::BasicTaggedAllocator<ouro::MemoryResource>::allocate",
                "ouro::BasicTaggedAllocator<ouro::MemoryResource>::deallocate"},
-    "end": {"ouro::TwoEndedStack::End::allocate", "ouro::TwoEndedStack::End::deallocate"},
+    "chain": {"ouro::FallbackChain::allocate", "ouro::FallbackChain::deallocate"},
+    "system": {"ouro::SystemAllocator::allocate", "ouro::SystemAllocator::deallocate"},
 }
 INDIRECT = re.compile(r"^(notrack )?(call|jmp)q?\s+\*|^(blr|br)\b")
 JUMP = re.compile(r"^(call|j[a-z]+|bl|b|b\.\w+)q?\s")
@@ -68,6 +84,11 @@ def functions_of(listing):
     return functions
 
 
+def plain_name(target):
+    """Without its arguments, and of template arguments that are enumerators the number alone."""
+    return re.sub(r"\(ouro::\w+\)(\d)", r"\1", target).split("(")[0]
+
+
 def complaints_about(name, allowed, functions, seen):
     """Of the function and of the parts that the compiler made of it."""
     if name in seen:
@@ -75,7 +96,7 @@ def complaints_about(name, allowed, functions, seen):
     seen.add(name)
     found = [f"{name}: {each}" for each, _ in functions[name] if INDIRECT.match(each)]
     for target in sorted({target for _, target in functions[name] if target}):
-        plain = target.split("(")[0]
+        plain = plain_name(target)
         if target in functions and (target.startswith(name) or "[clone" in target):
             found += complaints_about(target, allowed, functions, seen)
         elif plain not in allowed and not target.startswith("."):
@@ -91,7 +112,8 @@ def main():
     listing = subprocess.run([objdump, "-d", "-r", "-C", "--no-show-raw-insn", program], check=True,
                              stdout=subprocess.PIPE, text=True).stdout
     functions = functions_of(listing)
-    found = []
+    found = [f"{name}: nothing is said here of what it may call" for name in functions
+             if name.endswith("_allocate") and name.removesuffix("_allocate") not in COLD]
     for strategy, cold in COLD.items():
         ways_out = set()
         for name in (f"{strategy}_allocate", f"{strategy}_deallocate"):
@@ -100,7 +122,7 @@ def main():
             seen = set()
             found += complaints_about(name, cold | RARE, functions, seen)
             for part in seen:
-                ways_out |= {target.split("(")[0] for _, target in functions[part] if target}
+                ways_out |= {plain_name(target) for _, target in functions[part] if target}
         if not ways_out & cold:
             found.append(f"{strategy}: no way out of the common path; the wrong thing was read")
     if found:

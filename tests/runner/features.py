@@ -2,7 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
+
+# Programs that a test may need and `./test --quick` does without: tools/setup installs them for all tests.
+PROGRAMS = ("valgrind",)
 
 
 def native_features(program):
@@ -20,7 +24,11 @@ def native_features(program):
 
 def missing_natively(features):
     """A function that tells whether a feature is missing: True, False, or None when the report does not name it."""
-    return lambda name: None if features.get(name) is None else not features[name]
+    def is_missing(name):
+        if name in PROGRAMS:
+            return shutil.which(name) is None
+        return None if features.get(name) is None else not features[name]
+    return is_missing
 
 
 def missing_by_list(path):

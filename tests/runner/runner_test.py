@@ -59,6 +59,17 @@ class CountsOfARealRun(unittest.TestCase):
     def test_a_program_that_was_not_built_is_a_failure(self):
         self.assertIn("not_built", self.failures)
 
+    def test_a_program_is_missing_when_it_cannot_be_found(self):
+        path = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["PATH"] = folder
+            self.assertIs(missing_natively(FEATURES)("valgrind"), True)
+            with open(os.path.join(folder, "valgrind"), "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n")
+            os.chmod(file.name, 0o755)
+            self.assertIs(missing_natively(FEATURES)("valgrind"), False)
+
     def test_a_skip_for_a_missing_feature_is_listed_with_its_reason(self):
         self.assertIn(("lacks", "needs lacking"), self.tally.skips)
 

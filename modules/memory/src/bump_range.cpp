@@ -62,10 +62,7 @@ Expected<MemoryBlock> BumpRange::resize(MemoryBlock newest, std::size_t new_size
     Status status = new_size == 0 ? Status::zero_size : Status::ok;
     if (status == Status::ok && new_size > range_.whole().size - offset) status = Status::capacity_exhausted;
     if (status == Status::ok) status = grow(offset + new_size);
-    if (status != Status::ok) {
-        ++failures_;
-        return status;
-    }
+    if (status != Status::ok) return status;
     const MemoryBlock resized{newest.data, new_size};
     annotate::resized(range_.pool(), newest, resized);
     note_peak();

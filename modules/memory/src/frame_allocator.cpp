@@ -30,9 +30,12 @@ FrameAllocator::FrameAllocator(BumpRange range, const char* name, std::uint32_t 
 Expected<MemoryBlock> FrameAllocator::reallocate(MemoryBlock block, std::size_t new_size,
                                                  std::size_t alignment) noexcept {
     const Status asked = check_allocation(new_size, alignment);
-    if (asked != Status::ok) return asked;
+    if (asked != Status::ok) return range_.refuse(asked);
     note_allocation();
-    if (range_.is_newest(block)) return range_.resize(block, new_size);
+    if (range_.is_newest(block)) {
+        const auto resized = range_.resize(block, new_size);
+        return resized ? resized : range_.refuse(resized.status());
+    }
     if (!block.is_null() && new_size <= block.size) return MemoryBlock{block.data, new_size};
     return move_to_new_block(*this, block, new_size, alignment);
 }

@@ -207,7 +207,7 @@ Expected<MemoryBlock> GuardCore::reallocate(MemoryBlock block, std::size_t new_s
         return allocate(new_size, alignment);
     }
     const Status asked = check_allocation(new_size, alignment);
-    if (asked != Status::ok) return asked;
+    if (asked != Status::ok) return state_->count_failure(asked);
     const bool guarded = state_->guards.owns(block.data);
     if (hands_on_ && !guarded) return state_->upstream->reallocate(block, new_size, alignment);
     if (guarded) return state_->move_guarded(*this, block, new_size, alignment);

@@ -1,5 +1,3 @@
-#include "block_chain.hpp"
-
 #include <ouro/base/align.hpp>
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
@@ -49,7 +47,8 @@ HeapCore::Layout HeapCore::layout_for(std::size_t units, std::size_t page_bytes,
     layout.dirty_offset = align_up(layout.taken_offset + words * sizeof(UnitMap::Word), page_bytes);
     layout.slabs_offset = align_up(layout.dirty_offset + words * sizeof(UnitMap::Word), page_bytes);
     layout.bitmaps_offset = align_up(layout.slabs_offset + units * sizeof(Slab), page_bytes);
-    layout.bytes = align_up(layout.bitmaps_offset + units * sizeof(SlabBitmap), page_bytes);
+    layout.arrivals_offset = align_up(layout.bitmaps_offset + units * sizeof(SlabBitmap), page_bytes);
+    layout.bytes = align_up(layout.arrivals_offset + units * sizeof(Arrivals), page_bytes);
     return layout;
 }
 
@@ -68,6 +67,7 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
               .context = this}),
       slabs_(reinterpret_cast<Slab*>(memory.metadata.data + layout.slabs_offset)),
       bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
+      arrivals_(reinterpret_cast<Arrivals*>(memory.metadata.data + layout.arrivals_offset)),
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
       name_(memory.name),
@@ -82,6 +82,7 @@ Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t
     const HeapCore& self = *static_cast<HeapCore*>(core);
     auto committed = commit_pages_of(self.slabs_ + first, self.slabs_ + end);
     if (committed) committed = commit_pages_of(self.bitmaps_ + first, self.bitmaps_ + end);
+    if (committed) committed = commit_pages_of(self.arrivals_ + first, self.arrivals_ + end);
     if (committed) committed = os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
     return committed;
 }
@@ -194,16 +195,6 @@ void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
     }
 }
 
-void HeapCore::send_home(unsigned size_class, void* block) noexcept {
-    ThreadHeap* const owner = slab_of(block).owner.load(std::memory_order_acquire);
-    OURO_BLOCK_ASSERT(owner != nullptr, "freed twice", name_, block);
-    // As the push to a cache would have counted.
-    other_operations_.fetch_add(1, std::memory_order_relaxed);
-    BlockChain chain(size_class);
-    chain.add(block);
-    owner->receive(size_class, chain);
-}
-
 void HeapCore::reset() noexcept {
     // As if all was freed now.
     const Counts before = count();
@@ -212,12 +203,15 @@ void HeapCore::reset() noexcept {
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
     taken_bytes_.store(0, std::memory_order_relaxed);
+    for (std::atomic<std::uint32_t>& blocks : arrived_blocks_)
+        blocks.store(0, std::memory_order_relaxed);
     annotate::forbid({units_.units().data, units_.usable_units() * kUnitBytes});
     for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
         kinds_[unit].store(UnitKind::none, std::memory_order_relaxed);
         slabs_[unit].owner.store(nullptr, std::memory_order_relaxed);
         slabs_[unit].units_back.store(0, std::memory_order_relaxed);
         slabs_[unit].size_class = kNoClass;
+        forget_arrivals(unit);
         if (units_.is_taken(unit)) units_.give_back(unit, 1);
     }
     tell_use();
@@ -284,6 +278,8 @@ HeapCore::Purged HeapCore::purge() noexcept {
 bool HeapCore::take_back(std::size_t wanted_bytes, std::uint64_t purges_before) noexcept {
     if (is_purging_.load(std::memory_order_acquire)) return wait_for_purge();
     std::size_t kept = 0;
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
+        kept += std::size_t{arrived_blocks(size_class)} * kClassBytes[size_class];
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
         kept += heap->empty_slab_bytes();
         for (unsigned size_class = 0; size_class < kClassCount; ++size_class)

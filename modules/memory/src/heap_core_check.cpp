@@ -1,6 +1,4 @@
 // Walks over everything a small-object heap knows: its counts and its invariants.
-#include "block_chain.hpp"
-
 #include <ouro/memory/detail/heap_core.hpp>
 
 #include <algorithm>
@@ -48,6 +46,12 @@ HeapCore::Counts HeapCore::count() const noexcept {
             cached_blocks += cached;
         }
     }
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
+        const std::size_t arrived = arrived_blocks(size_class);
+        counts.queued_blocks += arrived;
+        counts.cached_bytes += arrived * kClassBytes[size_class];
+        cached_blocks += arrived;
+    }
     // Threads at work move blocks between slabs and caches while both are summed up: some may be missing in
     // the one sum and counted in the other.
     counts.live_blocks = large_blocks + counts.live_blocks - std::min(counts.live_blocks, cached_blocks);
@@ -79,12 +83,14 @@ bool HeapCore::has_lost_heap() const noexcept {
 }
 
 Status HeapCore::check_queues() const noexcept {
-    std::size_t received = 0;
-    std::size_t sent = 0;
+    ThreadHeap::Traffic traffic;
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap)
-        if (heap->check_queues(received, sent) != Status::ok) return Status::corrupt_data;
-    return received == sent ? Status::ok : Status::corrupt_data;
+        if (heap->check_queues(traffic) != Status::ok) return Status::corrupt_data;
+    bool all_fit = traffic.received == traffic.sent;
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
+        all_fit &= traffic.arrived_blocks[size_class] == arrived_blocks(size_class);
+    return all_fit ? Status::ok : Status::corrupt_data;
 }
 
 bool HeapCore::is_block(unsigned size_class, const void* address) const noexcept {
@@ -178,15 +184,30 @@ Status ThreadHeap::check() const noexcept {
     return empty_units == empty_units_ ? Status::ok : Status::corrupt_data;
 }
 
-Status ThreadHeap::check_queues(std::size_t& received, std::size_t& sent) const noexcept {
+bool ThreadHeap::check_arrivals(const Arrivals& arrivals, Traffic& traffic) const noexcept {
+    const Slab& slab = core_.slab_of(arrivals);
+    const std::uint64_t summary = arrivals.summary.load(std::memory_order_relaxed);
+    bool all_fit = summary != 0;
+    for (std::size_t word = 0; word < std::size(arrivals.words); ++word) {
+        const std::uint64_t blocks = arrivals.words[word].load(std::memory_order_relaxed);
+        if (blocks == 0) continue;
+        const bool fits = (summary >> word) % 2 != 0 && slab.size_class < kClassCount &&
+                          core_.are_out(slab.size_class, core_.first_word_of(slab) + word, blocks);
+        if (!fits) return false;
+        traffic.arrived_blocks[slab.size_class] += static_cast<std::uint32_t>(std::popcount(blocks));
+    }
+    return all_fit;
+}
+
+Status ThreadHeap::check_queues(Traffic& traffic) const noexcept {
     for (unsigned index = 0; index < kParcels; ++index)
-        sent += parcels()[index].is_taken.load(std::memory_order_relaxed) ? 1U : 0U;
+        traffic.sent += parcels()[index].is_taken.load(std::memory_order_relaxed) ? 1U : 0U;
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
         const Queue& queue = queue_[size_class];
         std::size_t blocks = 0;
         for (const Parcel* parcel = queue.parcels.load(std::memory_order_acquire); parcel != nullptr;
              parcel = parcel->next) {
-            ++received;
+            ++traffic.received;
             const bool fits = parcel->is_taken.load(std::memory_order_relaxed) && parcel->count != 0 &&
                               parcel->count <= Parcel::kEntries;
             if (!fits) return Status::corrupt_data;
@@ -196,11 +217,10 @@ Status ThreadHeap::check_queues(std::size_t& received, std::size_t& sent) const 
                 blocks += static_cast<std::size_t>(std::popcount(entry.blocks));
             }
         }
-        bool all_fit = true;
-        blocks +=
-            BlockChain::for_each(queue.first.load(std::memory_order_acquire), size_class,
-                                 [&](const void* block) { all_fit &= core_.is_block(size_class, block); });
-        if (!all_fit || blocks != queued_blocks(size_class)) return Status::corrupt_data;
+        if (blocks != queued_blocks(size_class)) return Status::corrupt_data;
+        for (const Arrivals* arrivals = queue.arrivals.load(std::memory_order_acquire); arrivals != nullptr;
+             arrivals = arrivals->next)
+            if (!check_arrivals(*arrivals, traffic)) return Status::corrupt_data;
     }
     return Status::ok;
 }

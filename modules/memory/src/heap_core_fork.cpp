@@ -18,6 +18,7 @@ void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
         make_orphan(*heap);
     }
     recover_lost_units();
+    queue_arrivals_again();
 }
 
 // What those threads were taking, returning, or purging belongs to nobody. The kind of a unit is written

@@ -2,8 +2,6 @@
 // way home. One that was freed twice lies in two.
 #include "heap_core_free_blocks.hpp"
 
-#include "block_chain.hpp"
-
 #include <ouro/memory/detail/heap_core.hpp>
 
 #include <algorithm>
@@ -54,8 +52,20 @@ void ThreadHeap::add_free_blocks(unsigned size_class, FreeBlocks& blocks) const 
                 blocks.add(core_.block_at(size_class, entry.word, bits));
         }
     }
-    BlockChain::for_each(queue.first.load(std::memory_order_acquire), size_class,
-                         [&](const void* block) { blocks.add(block); });
+    // Of slabs that have become another's on the way, in the queue of another class.
+    for (const Queue& any : queue_) {
+        for (const Arrivals* arrivals = any.arrivals.load(std::memory_order_acquire); arrivals != nullptr;
+             arrivals = arrivals->next) {
+            const Slab& slab = core_.slab_of(*arrivals);
+            if (slab.size_class != size_class) continue;
+            for (std::size_t word = 0; word < std::size(arrivals->words); ++word) {
+                const std::size_t number = core_.first_word_of(slab) + word;
+                for (std::uint64_t bits = arrivals->words[word].load(std::memory_order_relaxed); bits != 0;
+                     bits &= bits - 1)
+                    blocks.add(core_.block_at(size_class, number, bits));
+            }
+        }
+    }
 }
 
 Status HeapCore::check_free_blocks() const noexcept {

@@ -219,7 +219,11 @@ Expected<MemoryBlock> HugePageArena::reallocate(MemoryBlock block, std::size_t n
                                                 std::size_t alignment) noexcept {
     if (!block.is_null()) {
         const auto resized = try_resize(block, new_size, alignment);
-        if (resized.status() != Status::capacity_exhausted) return resized;
+        if (resized) return resized;
+        if (resized.status() != Status::capacity_exhausted) {
+            ++failures_;
+            return resized;
+        }
     }
     return move_to_new_block(*this, block, new_size, alignment);
 }

@@ -70,6 +70,9 @@ constexpr std::array kSettings = {
     make_number<&MemoryConfig::guard_sampling>(
         "guard_sampling", "one in so many allocations gets guard pages, 0 for none",
         "a number from 0 to 1000000000", Kind::number, 0, 1'000'000'000),
+    make_number<&MemoryConfig::profile_sampling_bytes>(
+        "profile_sampling_bytes", "allocated bytes between two samples of the profiler, 0 for none",
+        "a size from 0 to 1024G", Kind::bytes, 0, std::min<std::uint64_t>(1024 * 1024 * kMebi, kMostBytes)),
     make_choice<&MemoryConfig::huge_pages>("huge_pages", "pages of large arenas",
                                            "off, transparent or reserved", 2,
                                            {"off", "transparent", "reserved"}),

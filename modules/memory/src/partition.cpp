@@ -217,12 +217,16 @@ void Partition::note_change(Span& span) noexcept {
 
 Expected<MemoryBlock> Partition::reallocate(MemoryBlock block, std::size_t new_size,
                                             std::size_t alignment) noexcept {
-    const Status asked = check_allocation(new_size, alignment);
-    if (asked != Status::ok) return asked;
+    // The heap looks at the request itself, and counts.
+    if (heap_ && (block.is_null() || owns(block.data))) return heap_->reallocate(block, new_size, alignment);
     if (block.is_null()) return allocate(new_size, alignment);
+    if (const Status asked = check_allocation(new_size, alignment); asked != Status::ok) {
+        const Lock lock(*this);
+        ++failures_;
+        return asked;
+    }
     if (new_size > block.size) note_allocation();
     OURO_BLOCK_ASSERT(owns(block.data), "the block is not of this partition", *this, block.data);
-    if (heap_) return heap_->reallocate(block, new_size, alignment);
     {
         const Lock lock(*this);
         Span& span = spans_[offset_of(block.data) / kSpanBytes];

@@ -73,8 +73,12 @@ void SharedCache::release() noexcept {
 
 Expected<MemoryBlock> SharedCache::allocate(std::size_t size, std::size_t alignment) noexcept {
     note_allocation();
-    if (const Status status = check_allocation(size, alignment); status != Status::ok) return status;
-    if (alignment > SharedRegion::kAlignment) return Status::bad_alignment;
+    Status asked = check_allocation(size, alignment);
+    if (asked == Status::ok && alignment > SharedRegion::kAlignment) asked = Status::bad_alignment;
+    if (asked != Status::ok) {
+        add(cache().failures, 1);
+        return asked;
+    }
     const unsigned size_class = class_of(size, alignment);
     const bool is_small = size_class < kClasses;
     std::uint32_t offset = is_small ? take_small(size_class) : take_large(size);
@@ -116,7 +120,11 @@ Expected<MemoryBlock> SharedCache::reallocate(MemoryBlock block, std::size_t new
                                               std::size_t alignment) noexcept {
     if (block.is_null()) return allocate(new_size, alignment);
     const auto same = try_resize(block, new_size, alignment);
-    if (same || same.status() != Status::capacity_exhausted) return same;
+    if (same) return same;
+    if (same.status() != Status::capacity_exhausted) {
+        add(cache().failures, 1);
+        return same;
+    }
     return move_to_new_block(*this, block, new_size, alignment);
 }
 

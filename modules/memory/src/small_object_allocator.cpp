@@ -192,7 +192,10 @@ void SmallObjectAllocator::reset() noexcept {
 
 Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
-    if (asked != Status::ok) return asked;
+    if (asked != Status::ok) {
+        core_->note_failure();
+        return asked;
+    }
     const std::uint64_t purges = core_->ended_purges();
     auto block = find_block(size, alignment);
     // Before it is exhausted, what threads keep serves too.
@@ -248,7 +251,10 @@ Expected<MemoryBlock> SmallObjectAllocator::reallocate(MemoryBlock block, std::s
                                                        std::size_t alignment) noexcept {
     if (block.is_null()) return allocate(new_size, alignment);
     const Status asked = check_allocation(new_size, alignment);
-    if (asked != Status::ok) return asked;
+    if (asked != Status::ok) {
+        core_->note_failure();
+        return asked;
+    }
     const auto resized = try_resize(block, new_size, alignment);
     if (resized) return resized;
     return move_to_new_block(*this, block, new_size, alignment);

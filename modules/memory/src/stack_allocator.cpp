@@ -28,7 +28,7 @@ StackAllocator::StackAllocator(BumpRange range, const char* name) noexcept
 
 Expected<MemoryBlock> StackAllocator::allocate_unusual(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
-    if (asked != Status::ok) return asked;
+    if (asked != Status::ok) return range_.refuse(asked);
     const auto skipped = range_.take(kUnit, kUnit);
     if (!skipped) return skipped;
     const auto block = range_.take(whole_units(size), alignment);
@@ -51,12 +51,13 @@ MemoryBlock StackAllocator::with_skipped_bytes(MemoryBlock block) noexcept {
 Expected<MemoryBlock> StackAllocator::reallocate(MemoryBlock block, std::size_t new_size,
                                                  std::size_t alignment) noexcept {
     const Status asked = check_allocation(new_size, alignment);
-    if (asked != Status::ok) return asked;
+    if (asked != Status::ok) return range_.refuse(asked);
     if (block.is_null()) return allocate(new_size, alignment);
     note_allocation();
     block.size = whole_units(block.size);
     OURO_BLOCK_ASSERT(range_.is_newest(block), "a stack changes its newest block only", *this, block.data);
-    return range_.resize(block, whole_units(new_size));
+    const auto resized = range_.resize(block, whole_units(new_size));
+    return resized ? resized : range_.refuse(resized.status());
 }
 
 Expected<MemoryBlock> StackAllocator::try_resize(MemoryBlock block, std::size_t new_size,

@@ -18,11 +18,13 @@ constexpr std::uint32_t kLeastFlushed = 256;
 // Per thread; fewer where caches are smaller.
 constexpr std::size_t kKeptEmptyUnits = 128;
 
-// Writes to a free block, so that its owner's core has no copy of the line when it writes there next. A copy
-// that another core has read costs far more to write to than none: such writes wait for each other.
+// Writes to a free block what it holds, so that its owner's core has no copy of the line when it writes there
+// next. A copy that another core has read costs far more to write to than none: such writes wait for each
+// other.
 OURO_LOOKS_INTO_FREE_MEMORY void take_line(void* block) noexcept {
     const annotate::QuietScope quiet;
-    *static_cast<void* volatile*>(block) = nullptr;
+    void* volatile* const word = static_cast<void* volatile*>(block);
+    *word = *word;
 }
 
 }  // namespace
@@ -191,35 +193,13 @@ Status ThreadHeap::refill(unsigned size_class) noexcept {
     // Whoever took the heap over may have left blocks, or the queue of another class may have been asked for.
     if (cached_blocks(size_class) != 0) return Status::ok;
     raise_limit(size_class);
-    if (fill_from_queue(size_class)) return Status::ok;
+    collect_queue(size_class);
     if (bins_[size_class].slabs == nullptr) {
         const Status status = find_slab(size_class);
         if (status != Status::ok) return status;
     }
     fill_from_slabs(size_class);
     return Status::ok;
-}
-
-bool ThreadHeap::fill_from_queue(unsigned size_class) noexcept {
-    Queue& queue = queue_[size_class];
-    if (queue.is_empty()) return false;
-    Mail mail(*this, size_class);
-    open_parcels(size_class, mail);
-    if (queue.first.load(std::memory_order_relaxed) == nullptr) return false;
-    void* const bundles = queue.first.exchange(nullptr, std::memory_order_acquire);
-    Bin& bin = bins_[size_class];
-    void** top = slots(size_class);
-    void** const limit = top + limits_[size_class];
-    const std::uint32_t collected = BlockChain::for_each(bundles, size_class, [&](void* block) {
-        if (top != limit) {
-            *top++ = block;
-        } else {
-            send_home(size_class, &block, &block + 1, mail);
-        }
-    });
-    bin.top.store(top, std::memory_order_relaxed);
-    queue.blocks.fetch_sub(collected, std::memory_order_relaxed);
-    return true;
 }
 
 void ThreadHeap::fill_from_slabs(unsigned size_class) noexcept {
@@ -313,11 +293,7 @@ void ThreadHeap::collect_queue(unsigned size_class) noexcept {
     if (queue.is_empty()) return;
     Mail mail(*this, size_class);
     open_parcels(size_class, mail);
-    if (queue.first.load(std::memory_order_relaxed) == nullptr) return;
-    void* const bundles = queue.first.exchange(nullptr, std::memory_order_acquire);
-    const std::uint32_t collected = BlockChain::for_each(
-        bundles, size_class, [&](void* block) { send_home(size_class, &block, &block + 1, mail); });
-    queue.blocks.fetch_sub(collected, std::memory_order_relaxed);
+    take_arrivals(size_class);
 }
 
 void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {

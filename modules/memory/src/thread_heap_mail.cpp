@@ -8,7 +8,6 @@ namespace ouro::detail {
 void ThreadHeap::Mail::open(Place& place, ThreadHeap& target) noexcept {
     deliver(place);
     place.target = &target;
-    place.chain = BlockChain(size_class_);
     place.blocks = 0;
     place.parcel = sender_.take_parcel();
     place.parcel_target = place.parcel != nullptr ? &target : nullptr;
@@ -29,16 +28,11 @@ void ThreadHeap::Mail::add_entry(Place& place, ThreadHeap& target, std::size_t w
         place.blocks += count;
         return;
     }
-    for (; blocks != 0; blocks &= blocks - 1)
-        place.chain.add(sender_.core_.block_at(size_class_, word, blocks));
+    sender_.core_.arrive(target, size_class_, word, blocks, count);
 }
 
 void ThreadHeap::Mail::deliver(Place& place) const noexcept {
-    if (place.parcel != nullptr) {
-        place.target->receive(size_class_, *place.parcel, place.blocks);
-    } else if (place.target != nullptr) {
-        place.target->receive(size_class_, place.chain);
-    }
+    if (place.parcel != nullptr) place.target->receive(size_class_, *place.parcel, place.blocks);
 }
 
 Parcel* ThreadHeap::take_parcel() noexcept {
@@ -60,15 +54,51 @@ void ThreadHeap::receive(unsigned size_class, Parcel& parcel, std::uint32_t bloc
     }
 }
 
-void ThreadHeap::receive(unsigned size_class, BlockChain& chain) noexcept {
-    Queue& queue = queue_[size_class];
-    chain.close();
-    queue.blocks.fetch_add(chain.count(), std::memory_order_relaxed);
-    void* head = queue.first.load(std::memory_order_relaxed);
-    do {
-        chain.join(head);
-    } while (!queue.first.compare_exchange_weak(head, chain.first(), std::memory_order_release,
-                                                std::memory_order_relaxed));
+void ThreadHeap::receive(unsigned size_class, Arrivals& arrivals) noexcept {
+    std::atomic<Arrivals*>& first = queue_[size_class].arrivals;
+    arrivals.next = first.load(std::memory_order_relaxed);
+    while (!first.compare_exchange_weak(arrivals.next, &arrivals, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+    }
+}
+
+void ThreadHeap::forget_arrivals() noexcept {
+    for (Queue& queue : queue_)
+        queue.arrivals.store(nullptr, std::memory_order_relaxed);
+}
+
+void ThreadHeap::take_arrivals(unsigned size_class) noexcept {
+    std::atomic<Arrivals*>& first = queue_[size_class].arrivals;
+    if (first.load(std::memory_order_relaxed) == nullptr) return;
+    for (Arrivals* arrivals = first.exchange(nullptr, std::memory_order_acquire); arrivals != nullptr;) {
+        // It may be in another queue as soon as it is taken.
+        Arrivals* const next = arrivals->next;
+        take_arrivals(*arrivals);
+        arrivals = next;
+    }
+}
+
+// Puts the blocks into their slab, or sends them on. As long as there is one, the slab is what it was.
+void ThreadHeap::take_arrivals(Arrivals& arrivals) noexcept {
+    Slab& slab = core_.slab_of(arrivals);
+    for (std::uint64_t summary = arrivals.summary.exchange(0, std::memory_order_acq_rel); summary != 0;
+         summary &= summary - 1) {
+        const auto word = static_cast<std::size_t>(std::countr_zero(summary));
+        const std::uint64_t blocks = arrivals.words[word].exchange(0, std::memory_order_acquire);
+        if (blocks == 0) continue;
+        const std::size_t number = core_.first_word_of(slab) + word;
+        ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
+        OURO_BLOCK_ASSERT(owner != nullptr && slab.size_class < kClassCount, "freed twice", core_.name(),
+                          core_.address_of(slab));
+        const auto count = static_cast<std::uint32_t>(std::popcount(blocks));
+        core_.note_collected(slab.size_class, count);
+        if (owner == this) {
+            slab.is_freed_elsewhere = true;
+            return_to_slab(slab, word, blocks, count);
+        } else {
+            core_.arrive(*owner, slab.size_class, number, blocks, count);
+        }
+    }
 }
 
 // Puts the blocks of all parcels into their slabs, or sends them on.

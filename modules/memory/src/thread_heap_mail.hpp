@@ -1,7 +1,5 @@
 #pragma once
 
-#include "block_chain.hpp"
-
 #include <ouro/base/assert.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
@@ -15,7 +13,7 @@ namespace ouro::detail {
 
 // Blocks of one class on their way to a few other heaps, in an open parcel for each; it is delivered when it
 // is full or its place is wanted for another. While the sender has no parcel left, because the owners of
-// blocks take no notice, the blocks themselves carry the addresses, in a chain.
+// blocks take no notice, the blocks are noted as arrivals of their slabs, where there is always room.
 class ThreadHeap::Mail {
 public:
     Mail(ThreadHeap& sender, unsigned size_class) noexcept : sender_(sender), size_class_(size_class) {}
@@ -53,7 +51,6 @@ private:
         Parcel* parcel = nullptr;
         // In the parcel.
         std::uint32_t blocks = 0;
-        BlockChain chain{0};
         // Entries of the parcel that more blocks of a word may go to: threads free neighbours, but not always
         // in order.
         Parcel::Entry* recent[kRecent];

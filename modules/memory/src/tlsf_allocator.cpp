@@ -118,6 +118,14 @@ void TlsfAllocator::publish(Region& region) noexcept {
     region.listing.update(region.memory.size, live, peak);
 }
 
+std::size_t TlsfAllocator::publish_region_of(const void* address) noexcept {
+    const Region* const found = find(address);
+    OURO_ASSERT(found != nullptr, "no region has that address");
+    Region& region = regions_[static_cast<std::size_t>(found - regions_.data())];
+    publish(region);
+    return static_cast<std::size_t>(region.heap->stats().live_bytes);
+}
+
 void TlsfAllocator::note_change(MemoryBlock before, MemoryBlock after) noexcept {
     annotate::forbid(before);
     annotate::permit_written(after);

@@ -12,20 +12,8 @@
 namespace ouro {
 namespace {
 
-// Blocks are multiples of this. One of larger alignment has a unit more, in which it notes where its end's
-// cursor was: what its alignment skipped could not be found again otherwise.
-constexpr std::size_t kUnit = kDefaultAlignment;
-
-constexpr std::size_t whole_units(std::size_t size) noexcept {
-    return (size + kUnit - 1) & ~(kUnit - 1);
-}
-
 std::byte* at(std::uintptr_t address) noexcept {
     return reinterpret_cast<std::byte*>(address);
-}
-
-std::uintptr_t address_of(const void* pointer) noexcept {
-    return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
 }  // namespace
@@ -49,11 +37,11 @@ Expected<TwoEndedStack> TwoEndedStack::create(const Options& options) noexcept {
 
 Expected<TwoEndedStack> TwoEndedStack::create_on(MemoryResource& upstream, std::size_t bytes,
                                                  const char* name) noexcept {
-    const auto block = upstream.allocate(bytes, kUnit);
+    const auto block = upstream.allocate(bytes, kDefaultAlignment);
     if (!block) return block.status();
     Range range;
     range.whole = *block;
-    range.cursor = {range.begin(), align_down(range.end(), kUnit)};
+    range.cursor = {range.begin(), align_down(range.end(), kDefaultAlignment)};
     range.limit = {range.end(), range.end()};
     range.upstream = &upstream;
     range.listing = BlockRegistration({.name = name,
@@ -89,7 +77,7 @@ TwoEndedStack::~TwoEndedStack() {
     // A block is not listed any more when somebody else may get it.
     range_.listing = {};
     if (!range_.whole.is_null()) range_.forget_at_sanitizers();
-    if (range_.upstream != nullptr) range_.upstream->deallocate(range_.whole, kUnit);
+    if (range_.upstream != nullptr) range_.upstream->deallocate(range_.whole, kDefaultAlignment);
 }
 
 Status TwoEndedStack::check() const noexcept {
@@ -173,18 +161,13 @@ Expected<TwoEndedStack::End::Place> TwoEndedStack::End::reserve_place(std::uintp
     return status;
 }
 
-Expected<MemoryBlock> TwoEndedStack::End::allocate(std::size_t size, std::size_t alignment) noexcept {
-    note_allocation();
+Expected<MemoryBlock> TwoEndedStack::End::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     const std::uintptr_t before = cursor();
     const auto found = reserve_place(before, size, alignment);
     if (!found) return found.status();
     cursor() = found->cursor;
     if (alignment > kUnit) note_cursor(*found, size, before);
-    ++live_blocks_;
-    ++allocations_;
-    const MemoryBlock block{at(found->start), whole_units(size)};
-    annotate::allocated(range_->pool(end_), block);
-    return block;
+    return count_new(found->start, whole_units(size));
 }
 
 void TwoEndedStack::End::note_cursor(Place where, std::size_t size, std::uintptr_t before) const noexcept {
@@ -194,39 +177,20 @@ void TwoEndedStack::End::note_cursor(Place where, std::size_t size, std::uintptr
     std::memcpy(at(note), &before, sizeof(before));
 }
 
-std::uintptr_t TwoEndedStack::End::cursor_before(MemoryBlock block, std::size_t alignment) const noexcept {
+std::uintptr_t TwoEndedStack::End::noted_cursor(MemoryBlock block) const noexcept {
     const std::uintptr_t start = address_of(block.data);
-    const std::uintptr_t end = start + whole_units(block.size);
-    if (alignment <= kUnit) return end_ == StackEnd::front ? start : end;
     std::uintptr_t before = 0;
-    std::memcpy(&before, at(end_ == StackEnd::front ? start - sizeof(before) : end), sizeof(before));
+    std::memcpy(&before, at(is_front() ? start - sizeof(before) : start + whole_units(block.size)),
+                sizeof(before));
     return before;
 }
 
-bool TwoEndedStack::End::is_newest(MemoryBlock block) const noexcept {
-    const std::uintptr_t start = address_of(block.data);
-    return live_blocks_ != 0 &&
-           cursor() == (end_ == StackEnd::front ? start + whole_units(block.size) : start);
-}
-
-void TwoEndedStack::End::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
-    if (block.is_null()) return;
-    OURO_BLOCK_ASSERT(is_newest(block), "an end of a stack takes back its newest block only", *this,
-                      block.data);
-    note_peak();
-    move_back_to(cursor_before(block, alignment));
-    --live_blocks_;
-}
-
-void TwoEndedStack::End::move_back_to(std::uintptr_t to) noexcept {
-    const bool is_front = end_ == StackEnd::front;
-    if (annotate::kActive && !range_->whole.is_null()) {
-        annotate::freed_outside(
-            range_->pool(end_),
-            is_front ? range_->between(range_->begin(), to) : range_->between(to, range_->end()),
-            is_front ? range_->between(to, cursor()) : range_->between(cursor(), to));
-    }
-    cursor() = to;
+void TwoEndedStack::End::annotate_free_above(std::uintptr_t height) const noexcept {
+    if (range_->whole.is_null()) return;
+    annotate::freed_outside(
+        range_->pool(end_),
+        is_front() ? range_->between(range_->begin(), height) : range_->between(height, range_->end()),
+        is_front() ? range_->between(height, cursor()) : range_->between(cursor(), height));
 }
 
 Expected<MemoryBlock> TwoEndedStack::End::reallocate(MemoryBlock block, std::size_t new_size,
@@ -294,10 +258,6 @@ void TwoEndedStack::End::pop_to(Marker marker) noexcept {
     const std::uintptr_t base = end_ == StackEnd::front ? range_->begin() : align_down(range_->end(), kUnit);
     move_back_to(end_ == StackEnd::front ? base + marker.used_bytes : base - marker.used_bytes);
     live_blocks_ = marker.live_blocks;
-}
-
-std::size_t TwoEndedStack::End::used_bytes() const noexcept {
-    return end_ == StackEnd::front ? cursor() - range_->begin() : align_down(range_->end(), kUnit) - cursor();
 }
 
 ResourceInfo TwoEndedStack::End::info() const noexcept {

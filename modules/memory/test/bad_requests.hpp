@@ -48,23 +48,33 @@ inline void expect_unchanged(const MemoryResource& resource, const ResourceStats
     EXPECT_EQ(resource.check(), Status::ok);
 }
 
-// Asks for a new block, and for other sizes of one that is there.
-inline void expect_bad_requests_refused(MemoryResource& resource) {
+// Asks for a new block, and for other sizes of one that is there. `failures_of(resource)` are those that it
+// has counted.
+template <class FailuresOf>
+void expect_bad_requests_refused(MemoryResource& resource, FailuresOf failures_of) {
     const auto block = resource.allocate(16, 16);
     ASSERT_TRUE(block);
     const ResourceStats before = resource.stats();
+    std::uint64_t failures = failures_of(resource);
     for (const BadRequest& bad : kBadRequests) {
         SCOPED_TRACE(testing::Message() << bad.size << " bytes at a multiple of " << bad.alignment);
         EXPECT_EQ(resource.allocate(bad.size, bad.alignment).status(), bad.status);
+        EXPECT_EQ(failures_of(resource), ++failures) << "a failure is counted once";
         EXPECT_EQ(resource.reallocate({}, bad.size, bad.alignment).status(), bad.status);
+        EXPECT_EQ(failures_of(resource), ++failures) << "of a null block too";
         if (bad.status == Status::bad_alignment) continue;
         EXPECT_EQ(resource.reallocate(*block, bad.size, 16).status(), bad.status);
+        EXPECT_EQ(failures_of(resource), ++failures) << "of another size for a block too";
         // Who never changes a block in place says that instead.
         const Status resized = resource.try_resize(*block, bad.size, 16).status();
         EXPECT_TRUE(resized == bad.status || resized == Status::not_supported) << status_name(resized);
+        EXPECT_EQ(failures_of(resource), failures) << "a block that stays as it is is no failure";
     }
     expect_unchanged(resource, before);
     resource.deallocate(*block, 16);
+}
+inline void expect_bad_requests_refused(MemoryResource& resource) {
+    expect_bad_requests_refused(resource, [](const MemoryResource& asked) { return asked.stats().failures; });
 }
 
 // The largest that makes sense: there is not so much, which is another thing.

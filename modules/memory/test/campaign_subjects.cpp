@@ -28,7 +28,7 @@ public:
     explicit ObjectPool(Pool<Cell> pool) : pool_(std::move(pool)) {}
 
     Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
-        if (const Status asked = check_allocation(size, alignment); asked != Status::ok) return asked;
+        if (const Status asked = check_allocation(size, alignment); asked != Status::ok) return refuse(asked);
         if (size > kPoolBlockBytes || alignment > kPoolAlignment) return Status::capacity_exhausted;
         const auto handle = pool_.emplace();
         if (!handle) return handle.status();
@@ -47,7 +47,9 @@ public:
     }
     Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
                                      std::size_t alignment) noexcept override {
-        return block.is_null() ? allocate(new_size, alignment) : try_resize(block, new_size, alignment);
+        if (block.is_null()) return allocate(new_size, alignment);
+        const auto resized = try_resize(block, new_size, alignment);
+        return resized ? resized : refuse(resized.status());
     }
     Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
                                      std::size_t alignment) noexcept override {
@@ -57,7 +59,11 @@ public:
     }
     bool owns(const void* address) const noexcept override { return pool_.owns(address); }
     ResourceInfo info() const noexcept override { return {.name = pool_.name(), .frees_blocks = true}; }
-    ResourceStats stats() const noexcept override { return pool_.stats(); }
+    ResourceStats stats() const noexcept override {
+        ResourceStats stats = pool_.stats();
+        stats.failures += refused_;
+        return stats;
+    }
     Status check() const noexcept override {
         // The objects that a walk finds are those that there are.
         const auto seen = static_cast<std::size_t>(std::distance(pool_.begin(), last()));
@@ -67,6 +73,11 @@ public:
     void reset() noexcept { pool_.clear(); }
 
 private:
+    // Before the pool was asked, which knows nothing of sizes.
+    Expected<MemoryBlock> refuse(Status status) noexcept {
+        ++refused_;
+        return status;
+    }
     [[nodiscard]] Pool<Cell>::ConstIterator last() const noexcept {
         auto place = pool_.begin();
         while (!(place == pool_.end()))
@@ -75,6 +86,7 @@ private:
     }
 
     Pool<Cell> pool_;
+    std::uint64_t refused_ = 0;
 };
 
 // In an image of which a part is usable at first. It is told to grow when it is full, and to shrink when
@@ -93,13 +105,14 @@ public:
 
     Expected<MemoryBlock> allocate(std::size_t size, std::size_t alignment) noexcept override {
         const auto block = heap_->allocate(size, alignment);
-        if (block || block.status() != Status::capacity_exhausted || !grow()) return block;
-        return allocate(size, alignment);
+        if (!block && block.status() == Status::capacity_exhausted && grow())
+            return allocate(size, alignment);
+        return counted(block);
     }
     void deallocate(MemoryBlock block, std::size_t) noexcept override { heap_->deallocate(block); }
     Expected<MemoryBlock> reallocate(MemoryBlock block, std::size_t new_size,
                                      std::size_t alignment) noexcept override {
-        return heap_->reallocate(block, new_size, alignment);
+        return counted(heap_->reallocate(block, new_size, alignment));
     }
     Expected<MemoryBlock> try_resize(MemoryBlock block, std::size_t new_size,
                                      std::size_t alignment) noexcept override {
@@ -110,7 +123,8 @@ public:
     ResourceStats stats() const noexcept override {
         const TlsfHeap::Stats all = heap_->stats();
         return {.live_bytes = static_cast<std::size_t>(all.live_bytes),
-                .live_blocks = static_cast<std::size_t>(all.live_blocks)};
+                .live_blocks = static_cast<std::size_t>(all.live_blocks),
+                .failures = failures_};
     }
     // Both ways to look at it.
     Status check() const noexcept override {
@@ -121,6 +135,11 @@ public:
     void reset() noexcept { heap_ = *TlsfHeap::create_in(image_, image_.size / 2); }
 
 private:
+    // An image counts no failures: they change nothing in it.
+    Expected<MemoryBlock> counted(Expected<MemoryBlock> block) noexcept {
+        failures_ += block ? 0U : 1U;
+        return block;
+    }
     bool grow() noexcept {
         const std::size_t usable = heap_->usable_bytes();
         if (usable == heap_->image_bytes()) return false;
@@ -130,6 +149,7 @@ private:
     SystemAllocator memory_;
     MemoryBlock image_;
     TlsfHeap* heap_ = nullptr;
+    std::uint64_t failures_ = 0;
 };
 
 // Memory for regions of a heap, given back at the end.

@@ -161,22 +161,23 @@ TEST_F(HeapCoreCheck, FindsAWrongListOfSlabs) {
     OURO_EXPECT_FOUND(*heap_, slab.owner, &thread_heap() + 1);
 }
 
-TEST_F(HeapCoreCheck, FindsAWrongChainOnTheWayHome) {
+TEST_F(HeapCoreCheck, FindsWrongArrivalsOnTheWayHome) {
     const unsigned size_class = class_of(kMany);
     auto& queue = open<HeapQueue>(thread_heap())[size_class];
     core().send_home(size_class, many_.data);
     ASSERT_EQ(heap_->check(), Status::ok);
-    OURO_EXPECT_FOUND(*heap_, queue.blocks, 0U);
-    OURO_EXPECT_FOUND(*heap_, queue.first, nullptr);
-    // The second word of the block names another that comes with it.
-    void* second = nullptr;
-    std::memcpy(&second, many_.data + sizeof(void*), sizeof(second));
-    ASSERT_EQ(second, nullptr);
-    const void* const wrong = few_.data;
-    std::memcpy(many_.data + sizeof(void*), &wrong, sizeof(wrong));
-    EXPECT_EQ(heap_->check(), Status::corrupt_data);
-    std::memcpy(many_.data + sizeof(void*), &second, sizeof(second));
-    EXPECT_EQ(heap_->check(), Status::ok);
+    ouro::detail::Arrivals& arrivals = *queue.arrivals.load();
+    ASSERT_EQ(&core().slab_of(arrivals), &slab_of(many_));
+    OURO_EXPECT_FOUND(*heap_, queue.arrivals, nullptr);
+    const std::uint64_t summary = arrivals.summary;
+    OURO_EXPECT_FOUND(*heap_, arrivals.summary, 0U);
+    OURO_EXPECT_FOUND(*heap_, arrivals.summary, summary << 1);
+    const auto word = static_cast<std::size_t>(std::countr_zero(summary));
+    const std::uint64_t blocks = arrivals.words[word];
+    // One less, one more, and one that was never out.
+    OURO_EXPECT_FOUND(*heap_, arrivals.words[word], 0U);
+    OURO_EXPECT_FOUND(*heap_, arrivals.words[word], blocks | blocks << 1);
+    OURO_EXPECT_FOUND(*heap_, arrivals.words[word], std::uint64_t{1} << 63);
 }
 
 TEST_F(HeapCoreCheck, FindsAWrongParcelOnTheWayHome) {

@@ -32,7 +32,7 @@ TEST(MemoryConfig, ReadsEveryKey) {
                      "largest_small_bytes=16K "
                      "# half of what the machine has\n"
                      "budget_bytes=2G numa=local\tguard_sampling=5000 # rarely\r\n"
-                     "huge_pages=reserved",
+                     "huge_pages=reserved profile_sampling_bytes=512K",
                      config));
     EXPECT_EQ(config.heap_max_bytes, std::size_t{1} << 30);
     EXPECT_EQ(config.purge_threshold_bytes, std::size_t{2} << 20);
@@ -41,6 +41,7 @@ TEST(MemoryConfig, ReadsEveryKey) {
     EXPECT_EQ(config.budget_bytes, std::size_t{2} << 30);
     EXPECT_EQ(config.numa, NumaPolicy::local);
     EXPECT_EQ(config.guard_sampling, 5000U);
+    EXPECT_EQ(config.profile_sampling_bytes, std::size_t{512} << 10);
     EXPECT_EQ(config.huge_pages, HugePagePolicy::reserved);
 }
 
@@ -78,6 +79,10 @@ TEST(MemoryConfig, MistakesAreNamedAndChangeNothing) {
          "largest_small_bytes cannot be '65K'; it must be a size from 1K to 64K"},
         {"largest_small_bytes=0", Status::out_of_range,
          "largest_small_bytes cannot be '0'; it must be a size from 1K to 64K"},
+        {"profile_sampling_bytes=often", Status::bad_argument,
+         "profile_sampling_bytes cannot be 'often'; it must be a size from 0 to 1024G"},
+        {"profile_sampling_bytes=1025G", Status::out_of_range,
+         "profile_sampling_bytes cannot be '1025G'; it must be a size from 0 to 1024G"},
         {"budget_bytes=100", Status::out_of_range, "budget_bytes must be 0, or a size from 1M"},
         {"budget_bytes=1M system_cache_bytes=2M", Status::out_of_range,
          "system_cache_bytes must be at most budget_bytes"},
@@ -100,7 +105,8 @@ TEST(MemoryConfig, AnUnknownKeyIsToldTheKnownOnes) {
     EXPECT_EQ(parse_config("small_limit=1", config, &problem).status(), Status::not_found);
     EXPECT_EQ(text_of(problem),
               "there is no setting 'small_limit'; there are heap_max_bytes, purge_threshold_bytes, "
-              "largest_small_bytes, system_cache_bytes, budget_bytes, numa, guard_sampling, huge_pages");
+              "largest_small_bytes, system_cache_bytes, budget_bytes, numa, guard_sampling, "
+              "profile_sampling_bytes, huge_pages");
     EXPECT_EQ(parse_config("=1", config).status(), Status::not_found);
 }
 

@@ -130,6 +130,11 @@ void stop_profiler() noexcept {
     profile->stopped_ns.store(os::monotonic_ns(), std::memory_order_relaxed);
 }
 
+Expected<void> start_configured_profiler(const MemoryConfig& config) noexcept {
+    if (config.profile_sampling_bytes == 0) return {};
+    return start_profiler({.mean_bytes = config.profile_sampling_bytes});
+}
+
 Expected<void> set_profiler_mean(std::size_t mean_bytes) noexcept {
     if (!is_mean(mean_bytes)) return Status::bad_argument;
     ObserveImage* const image = detail::observe_image();

@@ -99,7 +99,10 @@ TEST_F(ChargedAllocatorTest, WhatTheResourceRefusesIsNotCharged) {
 
 TEST_F(ChargedAllocatorTest, BadRequestsHaveTheStatusOfTheContractAndChargeNothing) {
     ChargedAllocator memory(heap_, tag_);
-    testing_support::expect_bad_requests_refused(memory);
+    // Counted for the tag: the resource below was not asked.
+    testing_support::expect_bad_requests_refused(
+        memory, [this](const MemoryResource&) { return use_of(tag_).failures; });
+    EXPECT_EQ(memory.stats().failures, 0U);
     testing_support::expect_shortage_of_the_largest(memory);
     EXPECT_EQ(use_of(tag_).live_bytes, 0U);
     EXPECT_EQ(use_of(tag_).allocations, 1U);

@@ -94,7 +94,8 @@ ResourceStats ForeignHeap::stats() const noexcept {
             .live_blocks = static_cast<std::size_t>(own.live_blocks),
             .reserved_bytes = memory_.size,
             .committed_bytes = memory_.size,
-            .allocations = own.allocations};
+            .allocations = own.allocations,
+            .failures = failures_};
 }
 
 }  // namespace ouro

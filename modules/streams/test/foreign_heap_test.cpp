@@ -1,3 +1,4 @@
+#include "bad_requests.hpp"
 #include "segments_test.hpp"
 
 #include <ouro/base/random.hpp>
@@ -34,6 +35,13 @@ TEST_F(ForeignHeapTest, TheWrongSegmentIsRefused) {
     EXPECT_TRUE(ForeignHeap::create(ring_, "script"));
     ASSERT_TRUE(ring_.commit());
     EXPECT_EQ(ForeignHeap::create(ring_, "script").status(), Status::busy);
+}
+
+TEST_F(ForeignHeapTest, BadRequestsHaveTheStatusOfTheContractAndChangeNothing) {
+    auto heap = ForeignHeap::create(ring_, "script");
+    ASSERT_TRUE(heap);
+    testing_support::expect_bad_requests_refused(*heap);
+    testing_support::expect_shortage_of_the_largest(*heap);
 }
 
 TEST_F(ForeignHeapTest, AllocationsAreRolledBackToo) {

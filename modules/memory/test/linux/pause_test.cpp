@@ -1,11 +1,12 @@
 // No thread waits for another: one is stopped at random points of its work, as a scheduler or a debugger
 // would, and the others go on allocating and freeing its blocks. No futex call is made while they do.
 // Resources with locks show that the test would notice.
-#include "paused_workers.hpp"
+#include "paused_resource.hpp"
 
 #include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/pool_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/memory/tagged_allocator.hpp>
 
 #include <array>
 #include <atomic>
@@ -17,8 +18,6 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace {
 
@@ -30,42 +29,19 @@ using ouro::PartitionAllocator;
 using ouro::PartitionOptions;
 using ouro::PoolAllocator;
 using ouro::SmallObjectAllocator;
+using ouro::TaggedAllocator;
+using ouro::testing_support::expect_that_everyone_went_on;
+using ouro::testing_support::g_shared;
+using ouro::testing_support::kMuchPatience;
+using ouro::testing_support::kPlaces;
+using ouro::testing_support::kSomePatience;
 using ouro::testing_support::Outcome;
+using ouro::testing_support::pause_again_and_again;
 using ouro::testing_support::Pauses;
+using ouro::testing_support::run_in_child;
 
-constexpr std::size_t kPlaces = 256;
 // Where each of them may cost the others their patience.
 constexpr int kFewPauses = 15;
-constexpr std::size_t kAlignment = 16;
-
-// What the child's threads share. A place holds a block of its own size, or null.
-struct Shared {
-    MemoryResource* heap = nullptr;
-    std::array<std::atomic<std::byte*>, kPlaces> places = {};
-};
-Shared g_shared;
-
-constexpr std::size_t size_of_place(std::size_t place) {
-    return 16 + place * 24;
-}
-
-// Frees whatever lies in a place, whoever allocated it, and puts a new block there.
-void work_on(std::size_t, std::uint32_t random) {
-    const std::size_t place = random % kPlaces;
-    std::byte* const old = g_shared.places[place].exchange(nullptr);
-    if (old != nullptr) g_shared.heap->deallocate({old, size_of_place(place)}, kAlignment);
-    const auto block = g_shared.heap->allocate(size_of_place(place), kAlignment);
-    if (!block) return;
-    std::byte* const mine = g_shared.places[place].exchange(block->data);
-    if (mine != nullptr) g_shared.heap->deallocate({mine, size_of_place(place)}, kAlignment);
-}
-
-// Ends the child: the workers use the resource until the process is gone.
-Outcome pause_again_and_again(MemoryResource& heap, int patience, const Pauses& pauses = {}) {
-    g_shared.heap = &heap;
-    return ouro::testing_support::pause_again_and_again(work_on, patience, pauses);
-}
-
 // A heap in a region that is never large enough: whoever finds it full takes what the others keep.
 struct FullHeap {
     static constexpr std::size_t kBytes = std::size_t{1} << 20;
@@ -112,12 +88,17 @@ private:
     std::atomic<bool> is_taken_ = false;
 };
 
+// Never ended, as the workers are not.
+Expected<SmallObjectAllocator>& heap_for_ever() {
+    static auto heap =
+        SmallObjectAllocator::create({.max_bytes = std::size_t{256} << 20, .purge_threshold_bytes = 0});
+    return heap;
+}
+
 // Of the heap itself, or of a LockedHeap on it.
 template <class Resource>
 Outcome pause_on(int patience) {
-    // Never ended, as the workers are not.
-    static auto heap =
-        SmallObjectAllocator::create({.max_bytes = std::size_t{256} << 20, .purge_threshold_bytes = 0});
+    auto& heap = heap_for_ever();
     if (!heap) return Outcome::cannot_create;
     if constexpr (std::is_same_v<Resource, SmallObjectAllocator>) {
         return pause_again_and_again(*heap, patience);
@@ -125,6 +106,19 @@ Outcome pause_on(int patience) {
         static Resource locked(*heap);
         return pause_again_and_again(locked, patience);
     }
+}
+
+// A tag below another, both with a budget that has room: counts that all threads share, and none of them
+// waits.
+template <>
+Outcome pause_on<TaggedAllocator>(int patience) {
+    constexpr std::size_t kRoom = 4 * ouro::testing_support::size_of_all_places();
+    auto& heap = heap_for_ever();
+    if (!heap) return Outcome::cannot_create;
+    static ouro::BasicTaggedAllocator<SmallObjectAllocator> parent(*heap, {.budget_bytes = kRoom});
+    static TaggedAllocator tagged(parent, {.budget_bytes = kRoom});
+    const Outcome outcome = pause_again_and_again(tagged, patience);
+    return tagged.counts().failures == 0 && parent.counts().failures == 0 ? outcome : Outcome::call_failed;
 }
 
 template <>
@@ -170,62 +164,39 @@ Outcome pause_on<PoolAllocator>(int patience) {
         if (!made) return Outcome::cannot_create;
         pool.emplace(*std::move(made));
     }
-    return ouro::testing_support::pause_again_and_again(work_on_pools, patience);
+    return pause_again_and_again(work_on_pools, patience);
 }
-
-// How the child ended, as waitpid tells.
-template <class Resource>
-int run_in_child(int patience) {
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(static_cast<int>(pause_on<Resource>(patience)));
-    int state = 0;
-    EXPECT_GT(child, 0);
-    EXPECT_EQ(::waitpid(child, &state, 0), child);
-    return state;
-}
-
-constexpr int kMuchPatience = 200'000;
-// Enough where the others stand still for ever.
-constexpr int kSomePatience = 3000;
 
 TEST(PausedThread, StopsNobodyElseAndNoFutexIsCalled) {
-    const int state = run_in_child<SmallObjectAllocator>(kMuchPatience);
-    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
-    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
-        << "5: the others stood still while one was paused";
+    expect_that_everyone_went_on(run_in_child([] { return pause_on<SmallObjectAllocator>(kMuchPatience); }));
 }
 
 TEST(PausedThread, StopsNobodyElseInTheSamePartition) {
-    const int state = run_in_child<Partition>(kMuchPatience);
-    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
-    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
-        << "5: the others stood still while one was paused";
+    expect_that_everyone_went_on(run_in_child([] { return pause_on<Partition>(kMuchPatience); }));
+}
+
+TEST(PausedThread, StopsNobodyElseThroughTagsWithRoomInTheirBudgets) {
+    expect_that_everyone_went_on(run_in_child([] { return pause_on<TaggedAllocator>(kMuchPatience); }));
 }
 
 // Neither the owner of a pool those who free its blocks, nor they the owner.
 TEST(PausedThread, StopsNobodyElseWithPoolsWhoseBlocksOthersFree) {
-    const int state = run_in_child<PoolAllocator>(kMuchPatience);
-    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
-    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
-        << "5: the others stood still while one was paused";
+    expect_that_everyone_went_on(run_in_child([] { return pause_on<PoolAllocator>(kMuchPatience); }));
 }
 
 // Also not while it has another's heap, to take what that one keeps.
 TEST(PausedThread, StopsNobodyElseInAHeapThatIsFull) {
-    const int state = run_in_child<FullHeap>(kMuchPatience);
-    ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state) << " (31: a futex call was made)";
-    EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::everyone_went_on)
-        << "5: the others stood still while one was paused";
+    expect_that_everyone_went_on(run_in_child([] { return pause_on<FullHeap>(kMuchPatience); }));
 }
 
 TEST(PausedThread, AMutexIsFoundByItsFutexCall) {
-    const int state = run_in_child<LockedHeap<std::mutex>>(kMuchPatience);
+    const int state = run_in_child([] { return pause_on<LockedHeap<std::mutex>>(kMuchPatience); });
     ASSERT_TRUE(WIFSIGNALED(state)) << "ended with " << WEXITSTATUS(state);
     EXPECT_EQ(WTERMSIG(state), SIGSYS);
 }
 
 TEST(PausedThread, ASpinLockIsFoundByTheStandStill) {
-    const int state = run_in_child<LockedHeap<SpinLock>>(kSomePatience);
+    const int state = run_in_child([] { return pause_on<LockedHeap<SpinLock>>(kSomePatience); });
     ASSERT_TRUE(WIFEXITED(state)) << "killed by signal " << WTERMSIG(state);
     EXPECT_EQ(static_cast<Outcome>(WEXITSTATUS(state)), Outcome::others_stood_still);
 }

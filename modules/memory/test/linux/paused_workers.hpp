@@ -25,7 +25,9 @@ enum class Outcome : int {
     everyone_went_on = 0,
     cannot_filter = 3,
     cannot_create = 4,
-    others_stood_still = 5
+    others_stood_still = 5,
+    // Where it should not.
+    call_failed = 6
 };
 
 enum class Forbidden {
@@ -45,6 +47,8 @@ using WorkStep = void (*)(std::size_t worker, std::uint32_t random);
 
 struct PausedWork {
     WorkStep step = nullptr;
+    // What a thread does once, before anything is forbidden to it; null for nothing.
+    void (*prepare)() = nullptr;
     Forbidden forbidden = Forbidden::every_futex_call;
     std::array<std::atomic<std::uint64_t>, 3> progress = {};
     std::atomic<bool> is_paused = false;
@@ -86,6 +90,7 @@ inline bool forbid_futex() {
 
 inline void* run_worker(void* argument) {
     const auto index = reinterpret_cast<std::uintptr_t>(argument);
+    if (g_work.prepare != nullptr) g_work.prepare();
     if (!forbid_futex()) ::_exit(static_cast<int>(Outcome::cannot_filter));
     g_work.filtered_threads.fetch_add(1);
     std::minstd_rand random(static_cast<std::uint32_t>(100 + index));

@@ -49,7 +49,13 @@ public:
         move_back_to(reinterpret_cast<std::uintptr_t>(newest.data));
     }
 
-    // Requires: the newest block. Fails as take does, and leaves it as it was.
+    // Counts a request that was refused before it came here.
+    Status refuse(Status status) noexcept {
+        ++failures_;
+        return status;
+    }
+
+    // Requires: the newest block. Fails as take does, and leaves it as it was; does not count that.
     [[nodiscard]] Expected<MemoryBlock> resize(MemoryBlock newest, std::size_t new_size) noexcept;
 
     // Requires: used_bytes <= used_bytes().

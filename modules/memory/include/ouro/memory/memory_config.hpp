@@ -51,6 +51,9 @@ struct MemoryConfig {
     NumaPolicy numa = NumaPolicy::off;
     // One in so many allocations gets guard pages; 0 for none.
     std::uint32_t guard_sampling = 0;
+    // The profiler of the module observe takes a sample in so many allocated bytes, in the mean; 0 for no
+    // profiler. See start_configured_profiler.
+    std::size_t profile_sampling_bytes = 0;
     HugePagePolicy huge_pages = kHugePagesByDefault ? HugePagePolicy::transparent : HugePagePolicy::off;
 
     friend bool operator==(const MemoryConfig&, const MemoryConfig&) noexcept = default;

@@ -94,6 +94,9 @@ struct ResourceStats {
     std::size_t reserved_bytes = 0;
     std::size_t committed_bytes = 0;
     std::uint64_t allocations = 0;
+    // Calls of allocate and reallocate that failed, whatever the reason: a request that makes no sense counts
+    // like one that cannot be had. A try_resize that is refused is none, for the block is what it was.
+    // Counted once, by whoever was asked: what a decorator refuses itself, the resource below has not seen.
     std::uint64_t failures = 0;
 };
 
@@ -102,10 +105,10 @@ struct ResourceStats {
 // comes from anywhere but the resource itself and those it was built on.
 //
 // Calls through the type of a strategy itself are direct. The common paths of FrameAllocator, StackAllocator,
-// the pools, SmallObjectAllocator and Partition for one thread are inline too, and so are the allocations of
-// HugePageArena and those of small blocks by TlsfAllocator. SystemAllocator, the ends of a TwoEndedStack,
-// Partition for any thread, FallbackChain and TaggedAllocator are one call away; a BasicTaggedAllocator of a
-// strategy's own type adds its counting inline.
+// the ends of a TwoEndedStack, the pools, SmallObjectAllocator and Partition for one thread are inline too,
+// and so are the allocations of HugePageArena and those of small blocks by TlsfAllocator. SystemAllocator,
+// Partition for any thread, FallbackChain and TaggedAllocator are one call away; a BasicTaggedAllocator or
+// ChargedAllocator of a strategy's own type adds its counting inline.
 //
 // Through this type calls are virtual, and work across shared libraries and compilers that share the
 // platform's C++ ABI. The order of the functions is part of that ABI: append only. Those with a default stay
@@ -125,7 +128,10 @@ public:
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // Takes back a block of this resource or an equal one. Requires: the address and alignment of its
-    // allocation, and a size from what was asked to what was given. A null block is ignored.
+    // allocation, and a size from what was asked to what was given. So the alignment may be left out where it
+    // was left out there, or was kDefaultAlignment: it is part of what is said at both ends, not a hint. A
+    // guarded allocator of tier checked or hardened reports another one; without, the block may go where it
+    // does not belong. A null block is ignored.
     virtual void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept = 0;
 
     // The block with a new size, in place where possible; else its bytes are moved, up to the smaller size,

@@ -56,9 +56,9 @@ struct PartitionOptions {
 //   threads first, and asserts when it comes home: when a cache overflows, its thread ends or trim() empties
 //   it. Until then it may be handed out twice. An address in the middle of a block is noticed when the block
 //   is a large one. check() finds both as long as they are in a cache.
-// - The caches of threads lie in spans of the partition, and so does what they tell each other about blocks
-//   on the way home; when there is too much of that, the blocks are linked through their bytes. Stray writes
-//   can reach all of it. The rest lies elsewhere.
+// - The caches of threads lie in spans of the partition, and so do the parcels in which they tell each other
+//   about blocks on the way home: stray writes can reach those. The rest lies elsewhere, and nothing in
+//   blocks.
 // - Memory that goes back is taken from behind its addresses, which then read zero and do not fault;
 //   committed_bytes are those of addresses that ever had memory.
 // - check() requires that nobody uses the partition meanwhile.

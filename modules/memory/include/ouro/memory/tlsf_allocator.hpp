@@ -110,6 +110,8 @@ public:
         for (std::size_t i = 0; i < region_count_; ++i)
             publish(regions_[i]);
     }
+    // The same for the one region that an address lies in, and the bytes in use there. Requires: one does.
+    std::size_t publish_region_of(const void* address) noexcept;
 
     // How blocks changed their size so far, summed over the regions.
     [[nodiscard]] TlsfHeap::Stats heap_stats() const noexcept;

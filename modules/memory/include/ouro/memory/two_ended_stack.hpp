@@ -1,8 +1,11 @@
 #pragma once
 
 #include <ouro/base/memory_block.hpp>
+#include <ouro/memory/annotations.hpp>
 #include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/memory_resource.hpp>
+#include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/os/reservation.hpp>
 
 #include <array>
@@ -110,9 +113,25 @@ public:
     class End final : public MemoryResource {
     public:
         [[nodiscard]] Expected<MemoryBlock> allocate(
-            std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override;
+            std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
+            note_allocation();
+            const bool is_usual = check_allocation(size, alignment) == Status::ok && alignment <= kUnit;
+            const std::size_t bytes = whole_units(size);
+            if (!is_usual || bytes > room()) [[unlikely]]
+                return allocate_slow(size, alignment);
+            const std::uintptr_t before = cursor();
+            cursor() = is_front() ? before + bytes : before - bytes;
+            return count_new(is_front() ? before : before - bytes, bytes);
+        }
         // Requires: the newest block of this end (assert), or null.
-        void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override;
+        void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
+            if (block.is_null()) return;
+            OURO_BLOCK_ASSERT(is_newest(block), "an end of a stack takes back its newest block only", *this,
+                              block.data);
+            note_peak();
+            move_back_to(cursor_before(block, alignment));
+            --live_blocks_;
+        }
         // Requires: the newest block of this end (assert), or null. At the back the bytes always move.
         [[nodiscard]] Expected<MemoryBlock> reallocate(
             MemoryBlock block, std::size_t new_size,
@@ -134,7 +153,9 @@ public:
             pop_to({mark.used_bytes, mark.live_blocks, end_});
         }
 
-        [[nodiscard]] std::size_t used_bytes() const noexcept;
+        [[nodiscard]] std::size_t used_bytes() const noexcept {
+            return is_front() ? cursor() - range_->begin() : align_down(range_->end(), kUnit) - cursor();
+        }
 
         // True for the whole range: the ends share it.
         [[nodiscard]] bool owns(const void* address) const noexcept override {
@@ -147,6 +168,16 @@ public:
 
     private:
         friend class TwoEndedStack;
+        // Blocks are multiples of this. One of larger alignment has a unit more, in which it notes where its
+        // end's cursor was: what its alignment skipped could not be found again otherwise.
+        static constexpr std::size_t kUnit = kDefaultAlignment;
+        [[nodiscard]] static constexpr std::size_t whole_units(std::size_t size) noexcept {
+            return (size + kUnit - 1) & ~(kUnit - 1);
+        }
+        [[nodiscard]] static std::uintptr_t address_of(const void* pointer) noexcept {
+            return reinterpret_cast<std::uintptr_t>(pointer);
+        }
+
         // Where a block would lie, and the end's cursor with it.
         struct Place {
             std::uintptr_t start;
@@ -157,19 +188,48 @@ public:
         End(const End&) noexcept = default;
         End& operator=(const End&) noexcept = default;
 
+        [[nodiscard]] bool is_front() const noexcept { return end_ == StackEnd::front; }
         [[nodiscard]] std::uintptr_t& cursor() const noexcept {
             return range_->cursor[static_cast<std::size_t>(end_)];
         }
+        // What can be taken without asking for more memory.
+        [[nodiscard]] std::size_t room() const noexcept {
+            const Range& range = *range_;
+            if (range.is_all_usable()) return range.cursor[1] - range.cursor[0];
+            return is_front() ? range.limit[0] - range.cursor[0] : range.cursor[1] - range.limit[1];
+        }
+        MemoryBlock count_new(std::uintptr_t start, std::size_t bytes) noexcept {
+            ++live_blocks_;
+            ++allocations_;
+            const MemoryBlock block{reinterpret_cast<std::byte*>(start), bytes};
+            annotate::allocated(range_->pool(end_), block);
+            return block;
+        }
+        [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size,
+                                                                         std::size_t alignment) noexcept;
         [[nodiscard]] Expected<Place> place(std::uintptr_t from, std::size_t size,
                                             std::size_t alignment) const noexcept;
         [[nodiscard]] Expected<Place> reserve_place(std::uintptr_t from, std::size_t size,
                                                     std::size_t alignment) noexcept;
-        [[nodiscard]] bool is_newest(MemoryBlock block) const noexcept;
+        [[nodiscard]] bool is_newest(MemoryBlock block) const noexcept {
+            const std::uintptr_t start = address_of(block.data);
+            return live_blocks_ != 0 && cursor() == (is_front() ? start + whole_units(block.size) : start);
+        }
         // The cursor as it was before the block.
-        [[nodiscard]] std::uintptr_t cursor_before(MemoryBlock block, std::size_t alignment) const noexcept;
+        [[nodiscard]] std::uintptr_t cursor_before(MemoryBlock block, std::size_t alignment) const noexcept {
+            if (alignment > kUnit) [[unlikely]]
+                return noted_cursor(block);
+            const std::uintptr_t start = address_of(block.data);
+            return is_front() ? start : start + whole_units(block.size);
+        }
+        [[nodiscard, gnu::cold]] std::uintptr_t noted_cursor(MemoryBlock block) const noexcept;
         void note_cursor(Place place, std::size_t size, std::uintptr_t before) const noexcept;
         // Frees everything above that height.
-        void move_back_to(std::uintptr_t cursor) noexcept;
+        void move_back_to(std::uintptr_t to) noexcept {
+            if constexpr (annotate::kActive) annotate_free_above(to);
+            cursor() = to;
+        }
+        void annotate_free_above(std::uintptr_t height) const noexcept;
         // For sanitizers: the newest block is another one now.
         void annotate_moved(MemoryBlock from, MemoryBlock to, std::uintptr_t before) const noexcept;
         void note_peak() noexcept {

@@ -55,7 +55,7 @@ public:
     }
 
     // Fails as the resource below, and before asking it with budget_exceeded or rate_limited.
-    [[nodiscard]] Expected<MemoryBlock> allocate(
+    [[nodiscard, gnu::always_inline]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
         const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
@@ -77,7 +77,8 @@ public:
         return block;
     }
 
-    void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
+    [[gnu::always_inline]] void deallocate(MemoryBlock block,
+                                           std::size_t alignment = kDefaultAlignment) noexcept override {
         if (block.is_null()) [[unlikely]]
             return;
         // Most blocks are of the tag that is current. To guess it, instead of reading it off the block, lets
@@ -135,7 +136,7 @@ private:
         const Tag tag = trailer.tag();
         const std::size_t growth = new_size > block.size ? new_size - block.size : 0;
         if (const Status status = check_allocation(new_size, alignment); status != Status::ok)
-            return fail(tag, status, new_size, alignment, block);
+            return kMustSucceed ? fail(tag, status, new_size, alignment, block) : status;
         if (growth != 0) {
             const Status status = detail::charge_growth(tag, growth);
             if (status != Status::ok) return refuse(tag, status, new_size, alignment, block);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/base/expected.hpp>
+#include <ouro/memory/memory_config.hpp>
 #include <ouro/memory/tag.hpp>
 #include <ouro/observe/detail/profile_layout.hpp>
 
@@ -40,6 +41,9 @@ struct ProfilerOptions {
 // Fails with bad_argument (a mean of zero or above 1 TiB, a depth of zero or above 16), busy (it runs) or
 // out_of_memory.
 Expected<void> start_profiler(const ProfilerOptions& options) noexcept;
+
+// The same with the mean distance of the configuration. With none, nothing is started, and nothing fails.
+Expected<void> start_configured_profiler(const MemoryConfig& config) noexcept;
 
 // The tables stay to be read, and what was sampled and is freed later is still taken off. Nothing happens
 // when it does not run.

@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
-        return heap_->allocate(size, alignment);
+        return counted(heap_->allocate(size, alignment));
     }
     void deallocate(MemoryBlock block,
                     [[maybe_unused]] std::size_t alignment = kDefaultAlignment) noexcept override {
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] Expected<MemoryBlock> reallocate(
         MemoryBlock block, std::size_t new_size,
         std::size_t alignment = kDefaultAlignment) noexcept override {
-        return heap_->reallocate(block, new_size, alignment);
+        return counted(heap_->reallocate(block, new_size, alignment));
     }
 
     // For code that frees without saying how much: as malloc, aligned_alloc, realloc and free, with a unit
@@ -59,15 +59,23 @@ public:
 
     [[nodiscard]] bool owns(const void* address) const noexcept override { return memory_.contains(address); }
     [[nodiscard]] ResourceInfo info() const noexcept override { return {.name = "foreign heap"}; }
-    // Of the present tick, as they are rolled back too.
+    // Of the present tick, as they are rolled back too; but for the failures, which change nothing in the
+    // image and are counted outside of it.
     [[nodiscard]] ResourceStats stats() const noexcept override;
     [[nodiscard]] Status check() const noexcept override { return heap_->check(); }
 
 private:
     ForeignHeap(TlsfHeap* heap, MemoryBlock memory) noexcept : heap_(heap), memory_(memory) {}
 
+    Expected<MemoryBlock> counted(Expected<MemoryBlock> block) noexcept {
+        if (!block) [[unlikely]]
+            ++failures_;
+        return block;
+    }
+
     TlsfHeap* heap_;
     MemoryBlock memory_;
+    std::uint64_t failures_ = 0;
 };
 
 }  // namespace ouro

@@ -2,6 +2,7 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
+#include <ouro/memory/detail/arrivals.hpp>
 #include <ouro/memory/detail/recent_peak.hpp>
 #include <ouro/memory/detail/slab.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
@@ -26,6 +27,7 @@ public:
         std::size_t dirty_offset = 0;
         std::size_t slabs_offset = 0;
         std::size_t bitmaps_offset = 0;
+        std::size_t arrivals_offset = 0;
         std::size_t bytes = 0;
     };
 
@@ -82,6 +84,9 @@ public:
         return *(slab - slab->units_back.load(std::memory_order_relaxed));
     }
     [[nodiscard]] SlabBitmap& bitmap_of(const Slab& slab) const noexcept { return bitmaps_[&slab - slabs_]; }
+    [[nodiscard]] Slab& slab_of(const Arrivals& arrivals) const noexcept {
+        return slabs_[&arrivals - arrivals_];
+    }
     // The words of all bitmaps have numbers: that of a slab's first word, the slab of a word, and the block
     // of the lowest of some bits in a word.
     [[nodiscard]] std::size_t first_word_of(const Slab& slab) const noexcept {
@@ -127,6 +132,12 @@ public:
 
     // A block of the class goes to the queue of its owner: for a thread without a heap.
     void send_home(unsigned size_class, void* block) noexcept;
+    // Blocks that have bits in a word go to the queue of their owner, without a parcel.
+    void arrive(ThreadHeap& owner, unsigned size_class, std::size_t word, std::uint64_t blocks,
+                std::uint32_t count) noexcept;
+    void note_collected(unsigned size_class, std::uint32_t blocks) noexcept {
+        arrived_blocks_[size_class].fetch_sub(blocks, std::memory_order_relaxed);
+    }
     // Forgets all blocks and heaps, under a new id. Requires: nobody uses the core meanwhile, and no thread
     // that ends leaves its heap: see reset_live_core().
     void reset() noexcept;
@@ -220,12 +231,20 @@ private:
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
     [[nodiscard]] bool has_lost_heap() const noexcept;
+    // Puts all that has arrived into the queues of its owners: a thread that was lost may have kept it.
+    void queue_arrivals_again() noexcept;
+    void forget_arrivals(std::size_t unit) noexcept;
+    // Blocks on their way home without a parcel.
+    [[nodiscard]] std::uint32_t arrived_blocks(unsigned size_class) const noexcept {
+        return arrived_blocks_[size_class].load(std::memory_order_relaxed);
+    }
     [[nodiscard]] Status check_queues() const noexcept;
     [[nodiscard]] Status check_free_blocks() const noexcept;
 
     UnitMap units_;
     Slab* slabs_;
     SlabBitmap* bitmaps_;
+    Arrivals* arrivals_;
     std::atomic<UnitKind>* kinds_;
     std::uint64_t id_;
     const char* name_;
@@ -243,6 +262,7 @@ private:
     // did which a reset has forgotten.
     std::atomic<std::uint64_t> other_operations_ = 0;
     std::atomic<std::uint64_t> failures_ = 0;
+    std::atomic<std::uint32_t> arrived_blocks_[kClassCount] = {};
     void (*on_growth_)(void* context);
     void (*on_use_)(void* context);
     void* listing_;

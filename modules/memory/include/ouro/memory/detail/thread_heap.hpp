@@ -2,6 +2,7 @@
 
 #include <ouro/base/assert.hpp>
 #include <ouro/base/expected.hpp>
+#include <ouro/memory/detail/arrivals.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
@@ -12,7 +13,6 @@
 
 namespace ouro::detail {
 
-class BlockChain;
 class FreeBlocks;
 class HeapCore;
 
@@ -107,15 +107,17 @@ public:
     void move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
 
     // Puts free blocks of one class, one at least, into this heap's queue.
-    void receive(unsigned size_class, BlockChain& chain) noexcept;
+    void receive(unsigned size_class, Arrivals& arrivals) noexcept;
     void receive(unsigned size_class, Parcel& parcel, std::uint32_t blocks) noexcept;
+    // In the child of a fork: the core puts them into queues again.
+    void forget_arrivals() noexcept;
 
     // Of slabs without any block out.
     [[nodiscard]] std::size_t empty_slab_bytes() const noexcept {
         return empty_units_.load(std::memory_order_relaxed) * UnitMap::kUnitBytes;
     }
     [[nodiscard]] std::uint32_t cached_blocks(unsigned size_class) const noexcept;
-    // Blocks on their way home that the owner has not collected.
+    // Blocks in parcels on their way home that the owner has not collected.
     [[nodiscard]] std::uint32_t queued_blocks(unsigned size_class) const noexcept;
     [[nodiscard]] bool is_inside() const noexcept {
         return sequence_.load(std::memory_order_relaxed) % 2 != 0;
@@ -125,9 +127,17 @@ public:
         return sequence_.load(std::memory_order_relaxed) / 2;
     }
     [[nodiscard]] Status check() const noexcept;
-    // The same for what is on its way home to this heap; counts the parcels in the queues, and those that
-    // this heap has under way. Requires: no thread was lost inside a heap by a fork.
-    [[nodiscard]] Status check_queues(std::size_t& received, std::size_t& sent) const noexcept;
+    // What all heaps have on its way.
+    struct Traffic {
+        // Parcels in the queues, and those that heaps have under way.
+        std::size_t received = 0;
+        std::size_t sent = 0;
+        // Blocks without a parcel in the queues, by class.
+        std::uint32_t arrived_blocks[kClassCount] = {};
+    };
+    // The same for what is on its way home to this heap; adds it up. Requires: no thread was lost inside a
+    // heap by a fork.
+    [[nodiscard]] Status check_queues(Traffic& traffic) const noexcept;
     // Those in the cache and in the queue. Requires: check() and check_queues() found nothing.
     void add_free_blocks(unsigned size_class, FreeBlocks& blocks) const noexcept;
 
@@ -183,7 +193,6 @@ private:
     void raise_limit(unsigned size_class) noexcept;
 
     [[nodiscard]] Status refill(unsigned size_class) noexcept;
-    [[nodiscard]] bool fill_from_queue(unsigned size_class) noexcept;
     void fill_from_slabs(unsigned size_class) noexcept;
     [[nodiscard]] static void** take_bits(std::uint64_t& bits, std::byte* first, std::size_t size,
                                           void** bottom, void** slot) noexcept;
@@ -197,6 +206,9 @@ private:
     // One that is nowhere now, or null.
     [[nodiscard]] Parcel* take_parcel() noexcept;
     void open_parcels(unsigned size_class, Mail& mail) noexcept;
+    void take_arrivals(unsigned size_class) noexcept;
+    void take_arrivals(Arrivals& arrivals) noexcept;
+    [[nodiscard]] bool check_arrivals(const Arrivals& arrivals, Traffic& traffic) const noexcept;
 
     struct Neighbours;
     template <bool kIsOurs>
@@ -225,14 +237,14 @@ private:
     // Written by other threads.
     struct Queue {
         std::atomic<Parcel*> parcels = nullptr;
-        // Bundles of a chain.
-        std::atomic<void*> first = nullptr;
-        // In both.
+        // In parcels.
         std::atomic<std::uint32_t> blocks = 0;
+        // Of slabs of this class, but for those that have become another's on the way.
+        std::atomic<Arrivals*> arrivals = nullptr;
 
         [[nodiscard]] bool is_empty() const noexcept {
             return parcels.load(std::memory_order_relaxed) == nullptr &&
-                   first.load(std::memory_order_relaxed) == nullptr;
+                   arrivals.load(std::memory_order_relaxed) == nullptr;
         }
     };
     alignas(64) Queue queue_[kClassCount];
