@@ -144,7 +144,7 @@ Expected<void> write_export(const FileName& name, Format format) noexcept {
 
 // True when the file was written since this process began: by another one that has the same settings.
 bool is_anothers(const FileName& name) noexcept {
-    struct stat found {};
+    struct stat found{};
     if (::stat(name.text(), &found) != 0 || is_as_found(found)) return false;
     const timespec& written = found.st_mtim;
     if (written.tv_sec != g_begin.tv_sec) return written.tv_sec > g_begin.tv_sec;
@@ -171,7 +171,7 @@ Status may_write(const FileName& name, int rights) noexcept {
 // Whether there can be such a file, as far as that is known without making one. A recording is a new file
 // that takes the place of a plain one; what is for viewers is written over whatever stands there.
 Status may_write_profile(const FileName& name) noexcept {
-    struct stat found {};
+    struct stat found{};
     if (::stat(name.text(), &found) != 0) return may_write(name.folder(), W_OK | X_OK);
     if (S_ISDIR(found.st_mode)) return Status::bad_argument;
     if (format_of(name) != Format::recording) return may_write(name, W_OK);
