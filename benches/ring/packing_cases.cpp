@@ -125,7 +125,9 @@ void measure_memory(Session& session) {
         }
         return percent_of_pages(scene.ring(), before, changed.total());
     };
-    session.measure("memory of " + std::to_string(ticks) + " ticks, packed, of that of the pages that changed", kPercent)
+    session
+        .measure("memory of " + std::to_string(ticks) + " ticks, packed, of that of the pages that changed",
+                 kPercent)
         .ours(known(percent_with(32)))
         .operations(1)
         .rounds_at_most(1)

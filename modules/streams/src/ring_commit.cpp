@@ -125,8 +125,11 @@ TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages, std::spa
         if (index + 1 < part.end && pages[index + 1] != page + 1) prefetch_begin(live(pages[index + 1]));
         const std::uint32_t slot = slots[index];
         const std::byte* bytes = live(page);
-        store_page(slots_.page(slot), bytes);
+        // A run of pages comes faster while it is hashed, a page from elsewhere while it is copied.
+        const bool follows = index != part.begin && pages[index - 1] + 1 == page;
+        if (!follows) store_page(slots_.page(slot), bytes);
         if (hashes_) rehash(page, bytes, slots_.hash(index_.newest_slot(page)), slot, change);
+        if (follows) store_page(slots_.page(slot), bytes);
         note(index);
     }
     finish_stores();

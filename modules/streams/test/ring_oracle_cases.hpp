@@ -114,18 +114,16 @@ inline std::size_t world_bytes(const OracleCase& with) {
 inline void run_oracle(const OracleCase& with, std::uint64_t seed, OracleSeen& seen) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto is_fine = [&](Tracking tracking) { return with.fine && tracking == Tracking::declared; };
-    const std::array segments = {SegmentOptions{.name = "world",
-                                                .bytes = world_bytes(with),
-                                                .tracking = with.first,
-                                                .fine = is_fine(with.first)},
-                                 SegmentOptions{.name = "script",
-                                                .bytes = 128 << 10,
-                                                .kind = SegmentKind::process_bound,
-                                                .tracking = with.second,
-                                                .fine = is_fine(with.second)},
-                                 SegmentOptions{.name = OracleOutside::kSegment,
-                                                .bytes = 64 << 10,
-                                                .kind = SegmentKind::process_bound}};
+    const std::array segments = {
+        SegmentOptions{
+            .name = "world", .bytes = world_bytes(with), .tracking = with.first, .fine = is_fine(with.first)},
+        SegmentOptions{.name = "script",
+                       .bytes = 128 << 10,
+                       .kind = SegmentKind::process_bound,
+                       .tracking = with.second,
+                       .fine = is_fine(with.second)},
+        SegmentOptions{
+            .name = OracleOutside::kSegment, .bytes = 64 << 10, .kind = SegmentKind::process_bound}};
     auto jobs = JobPool::create({.workers = with.workers});
     ASSERT_TRUE(jobs);
     auto ring = StateRing::create({.segments = segments,

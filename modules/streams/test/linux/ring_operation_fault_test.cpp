@@ -51,10 +51,8 @@ constexpr std::array kKinds = {
 
 Expected<StateRing> make_ring(const RingKind& kind) {
     const std::array segments = {
-        SegmentOptions{.name = "world",
-                       .bytes = kPages * kStatePageBytes,
-                       .tracking = kind.tracking,
-                       .fine = kind.fine},
+        SegmentOptions{
+            .name = "world", .bytes = kPages * kStatePageBytes, .tracking = kind.tracking, .fine = kind.fine},
         SegmentOptions{.name = "script",
                        .bytes = kPages * kStatePageBytes,
                        .kind = SegmentKind::process_bound,
