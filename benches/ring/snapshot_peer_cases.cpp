@@ -135,8 +135,7 @@ void measure_tick(Session& session, RingScene& scene, const std::string& trackin
         });
     };
     session
-        .measure("tick (write + commit), " + tracking + ", " + pattern.name + " of " +
-                     size_name(scene.world().size),
+        .measure("tick, " + tracking + ", " + pattern.name + " of " + size_name(scene.world().size),
                  kMicroseconds)
         .ours([&](Round& round) {
             for (std::uint64_t tick = 0; tick < round.operations(); ++tick)
