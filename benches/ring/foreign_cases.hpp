@@ -109,27 +109,48 @@ void measure_ticks(Session& session, const std::string& name, ForeignRun<Scene>&
         .run();
 }
 
-// How much a history of whole pages would hold: what packing is measured against.
+inline void show_figure(Session& session, const std::string& name, Unit unit, double figure,
+                        std::optional<Bar> bar = {}) {
+    auto measured = session.measure(name, unit);
+    measured.ours([=](Round& round) { round.add_figure(figure); }).operations(1).rounds_at_most(1);
+    if (bar) measured.bar(*bar);
+    measured.run();
+}
+
+// What ticks changed, and what the ring took for changed.
+struct PagesOfTicks {
+    std::uint64_t changed = 0;
+    std::uint64_t captured = 0;
+};
+
 template <class Scene>
-void measure_pages(Session& session, const std::string& name, ForeignRun<Scene>& run) {
-    const std::uint64_t ticks = session.sized(600, 10);
+PagesOfTicks run_ticks(ForeignRun<Scene>& run, std::uint64_t ticks) {
+    ChangedPages changed(run.ring());
     const std::uint64_t before = run.ring().stats().pages_captured;
     for (std::uint64_t tick = 0; tick < ticks; ++tick) {
         run.step();
         run.commit();
+        changed.count(run.ring());
     }
-    const auto pages = static_cast<double>(run.ring().stats().pages_captured - before);
-    session.measure(name + ": pages a tick", {"page", 1})
-        .ours([&](Round& round) { round.add_figure(pages / static_cast<double>(ticks)); })
-        .operations(1)
-        .run();
-    session.measure(name + ": " + std::to_string(ticks) + " ticks, raw pages", kMebibytes)
-        .ours([&](Round& round) { round.add_figure(pages * static_cast<double>(kStatePageBytes)); })
-        .operations(1)
-        .run();
+    return {changed.total(), run.ring().stats().pages_captured - before};
 }
 
-// The same ticks in a packed history.
+// How much a history of whole pages would hold: what packing is measured against.
+template <class Scene>
+void measure_pages(Session& session, const std::string& name, ForeignRun<Scene>& run) {
+    const std::uint64_t ticks = session.sized(600, 10);
+    const PagesOfTicks pages = run_ticks(run, ticks);
+    const auto changed = static_cast<double>(pages.changed);
+    const auto captured = static_cast<double>(pages.captured);
+    const std::string all = name + ": " + std::to_string(ticks) + " ticks, ";
+    show_figure(session, name + ": pages changed a tick", {"page", 1}, changed / static_cast<double>(ticks));
+    show_figure(session, name + ": pages captured a tick", {"page", 1},
+                captured / static_cast<double>(ticks));
+    show_figure(session, all + "changed pages, raw", kMebibytes,
+                changed * static_cast<double>(kStatePageBytes));
+}
+
+// The same ticks in a packed history. Beside it what was captured, which is more than what changed.
 template <class Scene>
 void measure_packed(Session& session, const std::string& name, int size, std::size_t bytes) {
     const std::uint64_t ticks = session.sized(600, 10);
@@ -138,17 +159,12 @@ void measure_packed(Session& session, const std::string& name, int size, std::si
                            .history_bytes = session.sized(3072, 512) * kMiB,
                            .packing = true});
     const StateRingStats before = run.ring().stats();
-    for (std::uint64_t tick = 0; tick < ticks; ++tick) {
-        run.step();
-        run.commit();
-    }
-    const double percent = percent_of_raw(run.ring(), before);
-    session.measure(name + ": " + std::to_string(ticks) + " ticks, packed, of the raw pages", kPercent)
-        .ours([&](Round& round) { round.add_figure(percent); })
-        .operations(1)
-        .rounds_at_most(1)
-        .bar(value_at_most(35))
-        .run();
+    const PagesOfTicks pages = run_ticks(run, ticks);
+    const std::string all = name + ": " + std::to_string(ticks) + " ticks, packed, ";
+    show_figure(session, all + "of the pages that changed", kPercent,
+                percent_of_pages(run.ring(), before, pages.changed), value_at_most(35));
+    show_figure(session, all + "of the pages that were captured", kPercent,
+                percent_of_pages(run.ring(), before, pages.captured));
 }
 
 template <class Scene>

@@ -88,12 +88,22 @@ void RingScene::write(const std::vector<std::uint32_t>& list) {
     }
 }
 
-double percent_of_raw(const StateRing& ring, const StateRingStats& before) {
+ChangedPages::ChangedPages(const StateRing& ring) : last_(ring.image().begin(), ring.image().end()) {}
+
+void ChangedPages::count(const StateRing& ring) {
+    const std::byte* const image = ring.image().data;
+    for (std::size_t at = 0; at < last_.size(); at += kStatePageBytes) {
+        if (std::memcmp(&last_[at], image + at, kStatePageBytes) == 0) continue;
+        std::memcpy(&last_[at], image + at, kStatePageBytes);
+        ++total_;
+    }
+}
+
+double percent_of_pages(const StateRing& ring, const StateRingStats& before, std::uint64_t pages) {
     const StateRingStats stats = ring.stats();
     must(stats.ticks_given_up == before.ticks_given_up, "keep all ticks");
     const std::uint64_t used = (stats.slots - stats.free_slots) - (before.slots - before.free_slots);
-    return 100 * static_cast<double>(used) /
-           static_cast<double>(stats.pages_captured - before.pages_captured);
+    return 100 * static_cast<double>(used) / static_cast<double>(pages);
 }
 
 std::byte* RawCapture::next_page() {

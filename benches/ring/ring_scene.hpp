@@ -74,8 +74,23 @@ private:
 
 inline constexpr Unit kPercent{"%", 1};
 
-// What the ticks since then take, in a hundred of the pages that they changed. Requires: none was given up.
-[[nodiscard]] double percent_of_raw(const StateRing& ring, const StateRingStats& before);
+// Counts the pages in which ticks really differ from the one before. What a ring captures may be more: hot
+// pages that it no longer asks about, and those that were written with what they held.
+class ChangedPages {
+public:
+    explicit ChangedPages(const StateRing& ring);
+    // After each commit.
+    void count(const StateRing& ring);
+    [[nodiscard]] std::uint64_t total() const { return total_; }
+
+private:
+    std::vector<std::byte> last_;
+    std::uint64_t total_ = 0;
+};
+
+// What the ticks since then take, in a hundred of so many pages. Requires: none was given up.
+[[nodiscard]] double percent_of_pages(const StateRing& ring, const StateRingStats& before,
+                                      std::uint64_t pages);
 
 // A copy of exactly the listed pages, past the caches, into memory so large that nobody finds it warm: what
 // no commit can do without.

@@ -120,9 +120,10 @@ void keep_from_children() {
     });
 }
 
-void measure_tick(Session& session, RingScene& declared, const WritePattern& pattern, unsigned rounds) {
-    const PageLists lists(pattern, declared.pages());
-    const RawMapping plain = filled_memory(declared.world().size);
+void measure_tick(Session& session, RingScene& scene, const std::string& tracking,
+                  const WritePattern& pattern, unsigned rounds) {
+    const PageLists lists(pattern, scene.pages());
+    const RawMapping plain = filled_memory(scene.world().size);
     RawCapture raw(plain.block(), session.sized(512 * kMiB, 4 * kMiB));
     const auto ticks = [&](auto keep_tick) {
         return Work([&, keep_tick](Round& round) {
@@ -134,13 +135,13 @@ void measure_tick(Session& session, RingScene& declared, const WritePattern& pat
         });
     };
     session
-        .measure("write + commit, declared, " + pattern.name + " of " + size_name(declared.world().size),
+        .measure("tick, " + tracking + ", " + pattern.name + " of " + size_name(scene.world().size),
                  kMicroseconds)
         .ours([&](Round& round) {
             for (std::uint64_t tick = 0; tick < round.operations(); ++tick)
                 round.time([&] {
-                    declared.write(lists.at(tick));
-                    declared.commit();
+                    scene.write(lists.at(tick));
+                    scene.commit();
                 });
         })
         .bound("write + copy of these pages", ticks([&](const auto& list) { raw.copy(list); }))
@@ -173,10 +174,13 @@ void measure_tick(Session& session, RingScene& declared, const WritePattern& pat
 
 void measure_snapshot_peers(Session& session) {
     const auto measure_image = [&](std::size_t bytes, std::uint64_t history, unsigned rounds) {
-        RingScene declared(bytes, Tracking::declared, false, history);
-        keep_from_children();
-        for (const WritePattern& pattern : commit_patterns())
-            measure_tick(session, declared, pattern, rounds);
+        for (const Tracking tracking : {Tracking::declared, Tracking::kernel}) {
+            RingScene scene(bytes, tracking, false, history);
+            keep_from_children();
+            for (const WritePattern& pattern : commit_patterns())
+                measure_tick(session, scene, tracking == Tracking::declared ? "declared" : "kernel", pattern,
+                             rounds);
+        }
     };
     const std::size_t bytes = session.sized(100 * kMiB, 4 * kMiB);
     measure_image(bytes, bytes * 4, 5);

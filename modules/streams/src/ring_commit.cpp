@@ -119,16 +119,29 @@ TickHashes RingCore::capture_some(std::span<const std::uint32_t> pages, std::spa
     TickHashes change;
     for (std::size_t index = part.begin; index < part.end; ++index) {
         if (index + 2 * kAhead < part.end) index_.prefetch_page(pages[index + 2 * kAhead]);
-        if (index + kAhead < part.end) index_.prefetch_append(pages[index + kAhead]);
+        if (index + kAhead < part.end) prefetch_noted(pages[index + kAhead], slots[index + kAhead]);
         const std::uint32_t page = pages[index];
+        // Neighbours are fetched by the processor, and slowed down by this.
+        if (index + 1 < part.end && pages[index + 1] != page + 1) prefetch_begin(live(pages[index + 1]));
         const std::uint32_t slot = slots[index];
         const std::byte* bytes = live(page);
-        store_page(slots_.page(slot), bytes);
+        // A run of pages comes faster while it is hashed, a page from elsewhere while it is copied.
+        const bool follows = index != part.begin && pages[index - 1] + 1 == page;
+        if (!follows) store_page(slots_.page(slot), bytes);
         if (hashes_) rehash(page, bytes, slots_.hash(index_.newest_slot(page)), slot, change);
+        if (follows) store_page(slots_.page(slot), bytes);
         note(index);
     }
     finish_stores();
     return change;
+}
+
+// What will be written of a page, and the hash that it had.
+void RingCore::prefetch_noted(std::uint32_t page, std::uint32_t slot) const noexcept {
+    index_.prefetch_append(page);
+    if (!hashes_) return;
+    slots_.prefetch_hash(index_.newest_slot(page));
+    slots_.prefetch_hash(slot);
 }
 
 // Whoever copies a page also notes it, while what is known of it is in the caches. Nobody looks for the tick

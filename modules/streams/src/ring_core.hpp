@@ -266,6 +266,7 @@ private:
                         std::span<const std::uint32_t> pages) noexcept;
     void move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t page) noexcept;
     void prefetch_version(std::uint32_t slot) const noexcept;
+    void prefetch_noted(std::uint32_t page, std::uint32_t slot) const noexcept;
     void cut_off(std::uint32_t page, std::uint32_t tick) noexcept;
     void go_back_packed(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;

@@ -183,11 +183,8 @@ void RingCore::restore_some(std::span<const std::uint32_t> pages,
     }
 }
 
-// The first lines; then the processor sees by itself where it goes.
 void RingCore::prefetch_version(std::uint32_t slot) const noexcept {
-    if (slot == 0) return;
-    for (std::size_t line = 0; line < 8; ++line)
-        __builtin_prefetch(slots_.page(slot) + line * 64);
+    if (slot != 0) prefetch_begin(slots_.page(slot));
 }
 
 }  // namespace ouro::detail

@@ -39,6 +39,9 @@ public:
     [[nodiscard]] std::uint64_t hash(std::uint32_t slot) const noexcept {
         return slot == 0 ? 0 : hashes_[slot - 1];
     }
+    void prefetch_hash(std::uint32_t slot) const noexcept {
+        if (slot != 0) __builtin_prefetch(&hashes_[slot - 1], 1);
+    }
     void set_hash(std::uint32_t slot, std::uint64_t hash) noexcept { hashes_[slot - 1] = hash; }
 
     // For check(): each slot is listed as free at most once.

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <ouro/base/hash.hpp>
+#include "oracle_masks.hpp"
+#include "oracle_outside.hpp"
+
 #include <ouro/base/random.hpp>
 #include <ouro/streams/state_ring.hpp>
 
@@ -18,7 +20,8 @@
 namespace ouro::testing_support {
 
 // Keeps a full copy of every tick beside a ring, and does the same to both: random writes, commits, rollbacks
-// and views. Whatever can be read must be equal, byte for byte.
+// and views; some bytes do not count in hashes, and some memory is kept that lies outside. Whatever can be
+// read must be equal, byte for byte, and so must hashes.
 class RingOracle {
 public:
     using Bytes = std::vector<std::byte>;
@@ -28,9 +31,11 @@ public:
     RingOracle(StateRing& ring, std::uint64_t seed, bool is_calm = false, std::uint32_t burst_pages = 0)
         : ring_(ring), random_(seed), is_calm_(is_calm), burst_pages_(burst_pages) {
         copies_[0] = live_bytes();
+        hashes_[0] = masks_.hash(copies_[0]);
     }
 
     void step() {
+        if (random_.below(50) == 0) return change_what_counts();
         std::uint32_t choice = random_.below(100);
         const bool goes_back = choice >= 75 && choice < 83;
         if (is_calm_ && goes_back && random_.below(8) != 0) choice = kCommitChoice;
@@ -58,41 +63,54 @@ public:
         const auto tick = ring_.commit();
         ASSERT_TRUE(tick) << status_name(tick.status());
         copies_[*tick] = live_bytes();
+        hashes_[*tick] = masks_.hash(copies_[*tick]);
+        outside_.expect_kept(copies_[*tick]);
         has_dropped_ = false;
         forget_given_up();
         most_packed_ = std::max(most_packed_, ring_.stats().packed_versions);
         most_captured_ = std::max<std::uint64_t>(most_captured_, ring_.stats().last_pages);
         ASSERT_EQ(ring_.check(), Status::ok);
-        const auto hash = ring_.hash(*tick);
-        const auto other = ring_.hash(*tick, SegmentKind::process_bound);
-        ASSERT_TRUE(hash && other);
-        ASSERT_EQ(*hash + *other, naive_hash(copies_[*tick]));
+        expect_hash(*tick);
     }
 
     void roll_back() {
         const Tick tick = any_tick();
         expect_thinned_are_refused();
         const std::uint64_t restored = ring_.stats().pages_restored;
+        outside_.remember();
         ASSERT_EQ(ring_.rollback(tick).status(), Status::ok);
         most_restored_ = std::max(most_restored_, ring_.stats().pages_restored - restored);
-        ASSERT_EQ(ring_.newest(), tick);
-        expect_live(copies_.at(tick));
-        copies_.erase(copies_.upper_bound(tick), copies_.end());
-        forget_given_up();
-        ASSERT_EQ(ring_.check(), Status::ok);
+        outside_.expect_back(copies_.at(tick), tick);
+        expect_gone_to(tick);
     }
 
-    // Thinned-out ticks too: the simulation that is repeated is the copies.
+    // Thinned-out ticks too: the simulation that is repeated is the copies. Its hashes are those of the
+    // masks of now, so that it ends where they are others.
     void restore() {
         const Tick oldest = ring_.oldest();
         const Tick tick = oldest + random_.below(static_cast<std::uint32_t>(ring_.newest() - oldest + 1));
-        const auto step = [&](Tick each) { write_all(copies_.at(each)); };
-        ASSERT_EQ(ring_.restore(tick, step).status(), Status::ok);
-        ASSERT_EQ(ring_.newest(), tick);
-        expect_live(copies_.at(tick));
-        copies_.erase(copies_.upper_bound(tick), copies_.end());
-        forget_given_up();
-        ASSERT_EQ(ring_.check(), Status::ok);
+        const Tick start = *ring_.nearest(tick);
+        Tick end = start;
+        bool diverges = false;
+        while (end != tick && !diverges) {
+            ++end;
+            diverges = masks_.hash(copies_.at(end)) != hashes_.at(end);
+        }
+        outside_.remember();
+        Tick begun = start;
+        const auto step = [&](Tick each) {
+            if (begun == start) outside_.expect_back(copies_.at(start), start);
+            begun = each;
+            write_all(copies_.at(each));
+            outside_.become(copies_.at(each));
+        };
+        ASSERT_EQ(ring_.restore(tick, step).status(), diverges ? Status::diverged : Status::ok);
+        ASSERT_EQ(begun, end);
+        if (begun == start) outside_.expect_back(copies_.at(start), start);
+        hashes_[end] = diverges ? masks_.hash(copies_.at(end)) : hashes_.at(end);
+        expect_hash(end);
+        outside_.expect_kept_since(copies_.at(end), end);
+        expect_gone_to(end);
     }
 
     void branch() {
@@ -100,6 +118,7 @@ public:
         const Tick tick = any_tick();
         std::erase_if(candidates_ = ticks_behind(tick),
                       [&](Tick each) { return *ring_.nearest(each) != each; });
+        outside_.remember();
         const auto future = ring_.branch(tick);
         if (!future) {
             // Nothing lies behind the newest tick, and keeping may cost more than is left.
@@ -108,6 +127,7 @@ public:
             ASSERT_EQ(ring_.newest(), newest);
             return;
         }
+        outside_.expect_back(copies_.at(tick), tick);
         expect_live(copies_.at(tick));
         std::map<Tick, Bytes> behind;
         for (auto each = copies_.upper_bound(tick); each != copies_.end(); each = copies_.erase(each))
@@ -163,6 +183,19 @@ public:
 private:
     static constexpr std::uint32_t kCommitChoice = 60;
 
+    void change_what_counts() {
+        random_.below(2) == 0 ? masks_.change(ring_, random_) : outside_.change(ring_, random_);
+    }
+
+    // The image is what it was then, and later ticks are no more.
+    void expect_gone_to(Tick tick) {
+        ASSERT_EQ(ring_.newest(), tick);
+        expect_live(copies_.at(tick));
+        copies_.erase(copies_.upper_bound(tick), copies_.end());
+        forget_given_up();
+        ASSERT_EQ(ring_.check(), Status::ok);
+    }
+
     // Only readers and kept futures make a view impossible; those that ended count until the next commit.
     void expect_quota_is_used(Status status) const {
         ASSERT_EQ(status, Status::budget_exceeded);
@@ -184,15 +217,6 @@ private:
         return {image.begin(), image.end()};
     }
 
-    static std::uint64_t naive_hash(const Bytes& bytes) {
-        const Bytes zeros(kStatePageBytes);
-        std::uint64_t sum = 0;
-        for (std::size_t at = 0; at < bytes.size(); at += kStatePageBytes)
-            if (std::memcmp(&bytes[at], zeros.data(), kStatePageBytes) != 0)
-                sum += hash_bytes(&bytes[at], kStatePageBytes, at / kStatePageBytes);
-        return sum;
-    }
-
     // One that is kept.
     Tick any_tick() {
         const Tick oldest = ring_.oldest();
@@ -207,13 +231,16 @@ private:
         return ticks;
     }
 
-    void forget_given_up() { copies_.erase(copies_.begin(), copies_.lower_bound(ring_.oldest())); }
+    void forget_given_up() {
+        copies_.erase(copies_.begin(), copies_.lower_bound(ring_.oldest()));
+        hashes_.erase(hashes_.begin(), hashes_.lower_bound(ring_.oldest()));
+    }
 
     void expect_hash(Tick tick) const {
         const auto hash = ring_.hash(tick);
         const auto other = ring_.hash(tick, SegmentKind::process_bound);
         ASSERT_TRUE(hash && other);
-        ASSERT_EQ(*hash + *other, naive_hash(copies_.at(tick)));
+        ASSERT_EQ(*hash + *other, hashes_.at(tick));
     }
 
     void expect_thinned_are_refused() {
@@ -239,8 +266,10 @@ private:
 
     // Runs of bytes and single ones, in few pages or many; now and then back to zero, or the same again.
     void write_some() {
+        if (random_.below(4) == 0) outside_.write(random_);
+        // But the last, which has copies of what is outside.
         const std::span<const Segment> segments = ring_.segments();
-        const Segment& segment = segments[random_.below(static_cast<std::uint32_t>(segments.size()))];
+        const Segment& segment = segments[random_.below(static_cast<std::uint32_t>(segments.size() - 1))];
         const auto space = static_cast<std::uint32_t>(segment.bytes);
         const std::uint32_t near = random_.below(4) == 0 ? space : std::min(space, 3U * 4096U);
         for (std::uint32_t count = 1 + random_.below(8); count != 0; --count) {
@@ -335,7 +364,11 @@ private:
     std::uint64_t most_restored_ = 0;
     std::uint64_t most_packed_ = 0;
     std::uint64_t thinned_seen_ = 0;
+    OracleMasks masks_;
+    OracleOutside outside_;
     std::map<Tick, Bytes> copies_;
+    // With the masks that there were when they were committed; also of ticks that are no more.
+    std::map<Tick, std::uint64_t> hashes_;
     bool has_dropped_ = false;
     std::vector<Tick> candidates_;
     std::vector<std::pair<TickView, Bytes>> views_;

@@ -1,7 +1,9 @@
-// An image of 3 GiB: offsets above 2^31 in marks, commits, rollbacks, views, changes and hashes. Only a few
-// pages are ever touched, so that little memory is used.
+// An image of 4 GiB, the largest there is: offsets above 2^31 and up to the last byte in marks, commits,
+// rollbacks, views, changes, hashes and files. Only a few pages are ever touched, so that little memory is
+// used.
 #include <ouro/base/hash.hpp>
 #include <ouro/base/offset_ptr.hpp>
+#include <ouro/streams/image_file.hpp>
 #include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
 
@@ -21,9 +23,9 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kHalf = std::uint64_t{1} << 31;
 
-// The first ends behind 2^31, the others lie above it.
+// The first ends behind 2^31, the others lie above it, up to 2^32.
 constexpr std::array kSegments = {
-    SegmentOptions{.name = "plain", .bytes = 2304 * kMiB},
+    SegmentOptions{.name = "plain", .bytes = 3328 * kMiB},
     SegmentOptions{.name = "fine", .bytes = 512 * kMiB, .fine = true},
     SegmentOptions{.name = "bound", .bytes = 192 * kMiB, .kind = SegmentKind::process_bound},
     SegmentOptions{.name = "found",
@@ -32,7 +34,8 @@ constexpr std::array kSegments = {
                    .tracking = Tracking::automatic},
 };
 
-// Around the border, over the end of a page there, and at both ends of each segment.
+// Around the border, over the end of a page there, and at both ends of each segment, the image's last bytes
+// among them.
 std::vector<std::uint64_t> places(const StateRing& ring) {
     std::vector<std::uint64_t> all = {kHalf - 4096, kHalf - 4, kHalf + 8, kHalf + 4092, kHalf + 77 * 4096};
     for (const Segment& segment : ring.segments()) {
@@ -85,13 +88,13 @@ protected:
         // Every page twice, and what is beside them.
         auto ring = StateRing::create({.segments = kSegments,
                                        .history_ticks = 16,
-                                       .history_bytes = 7168 * kMiB,
+                                       .history_bytes = 9216 * kMiB,
                                        .reader_bytes = 16 * kMiB,
                                        .unpacked_bytes = 16 * kMiB,
                                        .huge_pages = false});
         ASSERT_TRUE(ring) << status_name(ring.status());
         ring_ = *std::move(ring);
-        ASSERT_EQ(ring_.image().size, 3072 * kMiB);
+        ASSERT_EQ(ring_.image().size, LiveImage::kMaxBytes);
         where_ = places(ring_);
         for (Tick tick = 1; tick <= kTicks; ++tick)
             run_tick(tick);
@@ -132,6 +135,23 @@ protected:
         EXPECT_EQ(changed, expected);
     }
 
+    // Pages of zeros are not in it.
+    void expect_saved() {
+        const auto count = [](void* bytes, std::span<const std::byte> part) noexcept {
+            *static_cast<std::uint64_t*>(bytes) += part.size();
+            return Status::ok;
+        };
+        std::uint64_t bytes = 0;
+        const auto view = ring_.view(kTicks - 1);
+        ASSERT_TRUE(view);
+        const auto saved = write_image(*view, {.write = count, .context = &bytes}, ImageCodec::raw);
+        ASSERT_TRUE(saved) << status_name(saved.status());
+        EXPECT_EQ(saved->state_hash, hashes_[kTicks - 1][0]);
+        EXPECT_EQ(saved->bytes, bytes);
+        EXPECT_LT(saved->pages, 20U);
+        EXPECT_GT(saved->pages, 8U);
+    }
+
     void expect_way_back() {
         ASSERT_TRUE(ring_.rollback(3));
         for (std::size_t index = 0; index < where_.size(); ++index)
@@ -149,13 +169,15 @@ protected:
 };
 
 // In one, for making such a ring takes a while.
-TEST_F(LargeImage, IsKeptReadAndRolledBackAboveTwoGibibytes) {
+TEST_F(LargeImage, IsKeptReadSavedAndRolledBackUpToItsLastByte) {
+    EXPECT_EQ(where_.back(), LiveImage::kMaxBytes - 8);
     EXPECT_EQ(ring_.mark(ring_.image().data + ring_.image().size - 4, 8), Status::out_of_range);
     expect_past();
+    expect_saved();
     expect_way_back();
 }
 
-// As far as 32-bit offsets reach, and not a byte further. Without a history, which would be twice as large.
+// As far as 32-bit offsets reach, and not a byte further.
 TEST(LargestImage, HasFourGibibytes) {
     const SegmentOptions all{.name = "all", .bytes = LiveImage::kMaxBytes - kSegmentAlignment};
     const auto image = LiveImage::create({.segments = {&all, 1}});

@@ -2,6 +2,7 @@
 // workers need: every other call is caught and counted. So is each call by which this program, which the
 // library is a part of, asks the C and C++ libraries for memory, whether it is given back or not.
 #include "child_process.hpp"
+#include "past_walker.hpp"
 
 #include <ouro/jobs/job_pool.hpp>
 #include <ouro/memory/observer.hpp>
@@ -88,22 +89,37 @@ bool sees_heap_calls() {
 // What a library outside would keep: kept with the ring where the kind says so.
 std::array<unsigned, 3000> g_outside{};
 
-// Some pages always, some now and then; looked at from the past, and gone back by some ticks each tenth.
-bool run_ticks(StateRing& ring, MemoryBlock world, unsigned begin, unsigned end) {
+// Some pages always, some now and then.
+bool run_tick(StateRing& ring, MemoryBlock world, unsigned tick) {
     const std::size_t pages = world.size / kStatePageBytes;
+    g_outside[tick * 100 % g_outside.size()] = tick;
+    for (unsigned i = 0; i < 300; ++i) {
+        const std::size_t page = i < 40 ? i : (i * 7 + tick * 13) % pages;
+        std::byte* at = world.data + page * kStatePageBytes + tick % 4000;
+        std::memcpy(at, &tick, sizeof(tick));
+        (void)ring.mark(at, sizeof(tick));
+    }
+    return ring.commit().has_value();
+}
+
+// Back by five ticks, and the same ones again: they are what they were.
+bool run_again(StateRing& ring, MemoryBlock world, unsigned tick) {
+    const std::uint64_t hash = *ring.hash(ring.newest());
+    if (!ring.rollback(ring.newest() - 5)) return false;
+    for (unsigned each = tick - 4; each <= tick; ++each)
+        if (!run_tick(ring, world, each)) return false;
+    return *ring.hash(ring.newest()) == hash;
+}
+
+// Looked at from the past, and gone back by some ticks each tenth: to go on otherwise, or the same way.
+bool run_ticks(StateRing& ring, MemoryBlock world, unsigned begin, unsigned end) {
     for (unsigned tick = begin; tick < end; ++tick) {
-        g_outside[tick * 100 % g_outside.size()] = tick;
-        for (unsigned i = 0; i < 300; ++i) {
-            const std::size_t page = i < 40 ? i : (i * 7 + tick * 13) % pages;
-            std::byte* at = world.data + page * kStatePageBytes + tick % 4000;
-            std::memcpy(at, &tick, sizeof(tick));
-            (void)ring.mark(at, sizeof(tick));
-        }
-        if (!ring.commit()) return false;
+        if (!run_tick(ring, world, tick)) return false;
         if (tick < 10) continue;
         const auto past = ring.view(ring.newest() - 3);
         if (!past || past->page(2) == nullptr) return false;
-        if (tick % 10 == 9 && !ring.rollback(ring.newest() - 5)) return false;
+        if (tick % 20 == 9 && !ring.rollback(ring.newest() - 5)) return false;
+        if (tick % 20 == 19 && !run_again(ring, world, tick)) return false;
     }
     return true;
 }
@@ -117,7 +133,20 @@ struct Kind {
     bool fine = false;
     bool masks = false;
     bool outside = false;
+    // Another thread reads the past meanwhile.
+    bool reader = false;
 };
+
+// The same once more as long as the reader has hardly read anything.
+bool run_beside(StateRing& ring, MemoryBlock world, const testing_support::PastWalker* reader) {
+    constexpr std::uint64_t kEnough = 30;
+    const std::uint64_t before = reader != nullptr ? reader->views() : 0;
+    for (int round = 0; round < 2000; ++round) {
+        if (!run_ticks(ring, world, 10, 310)) return false;
+        if (reader == nullptr || reader->views() >= before + kEnough) return true;
+    }
+    return false;
+}
 
 // Whether everything has been done once. Workers that are late may find no time to thin out between two
 // rollbacks.
@@ -148,6 +177,13 @@ bool warm_up(StateRing& ring, MemoryBlock world, const Kind& kind) {
     return !kind.packing;
 }
 
+// For as long as the process lives; a ring that ends stops it before.
+testing_support::PastWalker g_reader;
+
+struct StoppedReader {
+    ~StoppedReader() { g_reader.stop(); }
+};
+
 int count_calls(const Kind& kind, JobPool* jobs, std::initializer_list<int> allowed) {
     AllocationCounter allocations;
     const std::array segments = {
@@ -164,19 +200,25 @@ int count_calls(const Kind& kind, JobPool* jobs, std::initializer_list<int> allo
     if (!ring) return ring.status() == Status::not_supported ? 77 : 1;
     const MemoryBlock world = *ring->segment_block("world");
     if (!prepare(*ring, kind)) return 9;
+    const StoppedReader stopped;
+    if (kind.reader) g_reader.start(*ring);
     if (!warm_up(*ring, world, kind) || !add_observer(allocations)) return 2;
     // It stays: with the calls that are left it could not be ended.
     const auto watch = os::HeapCallWatch::create(kProgram, count_heap_call, nullptr);
     if (!watch || !sees_heap_calls()) return 10;
-    const std::uint64_t captured = ring->stats().pages_captured;
+    const StateRingStats stats = ring->stats();
     if (!catch_all_but(allowed)) return 77;
     g_heap_calls.store(0);
     const auto before = ::mallinfo2();
-    const bool is_done = run_ticks(*ring, world, 10, 310);
+    const bool is_done = run_beside(*ring, world, kind.reader ? &g_reader : nullptr);
     const auto after = ::mallinfo2();
     const unsigned caught = g_caught.load();
     if (!is_done) return 3;
-    if (ring->stats().pages_captured == captured) return 8;
+    if (g_reader.has_seen_change()) return 13;
+    if (ring->stats().pages_captured == stats.pages_captured) return 8;
+    // The oldest ticks went, and there was going back.
+    if (ring->stats().ticks_given_up == stats.ticks_given_up) return 14;
+    if (ring->stats().rollbacks < stats.rollbacks + 30) return 15;
     if (kind.packing && kind.workers == 0 && !has_packed(*ring, kind)) return 7;
     if (kind.fine && ring->stats().packed_versions == 0) return 11;
     if (g_heap_calls.load() != 0) return 12;
@@ -233,6 +275,29 @@ TEST(QuietRing, PackingCallsNothing) {
 TEST(QuietRing, WorkersThatPackOnlySleepWakeAndGiveWay) {
     expect_quiet({.workers = 1, .packing = true},
                  {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+}
+
+// Readers give way as workers do, and this one does while it holds a view.
+TEST(QuietRing, AReaderOfThePastOnlyGivesWay) {
+    expect_quiet({.reader = true}, {SYS_exit_group, SYS_rt_sigreturn, SYS_sched_yield});
+}
+
+TEST(QuietRing, AReaderOfFineTicksOnlyGivesWay) {
+    expect_quiet({.fine = true, .reader = true}, {SYS_exit_group, SYS_rt_sigreturn, SYS_sched_yield});
+}
+
+TEST(QuietRing, AReaderOfWhatIsPackedOnlyGivesWay) {
+    expect_quiet({.packing = true, .reader = true}, {SYS_exit_group, SYS_rt_sigreturn, SYS_sched_yield});
+}
+
+TEST(QuietRing, AReaderBesideWorkersThatPackOnlyGivesWay) {
+    expect_quiet({.workers = 1, .packing = true, .masks = true, .outside = true, .reader = true},
+                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+}
+
+TEST(QuietRing, AReaderBesideTheKernelsTrackerOnlyGivesWay) {
+    expect_quiet({.tracking = Tracking::kernel, .workers = 1, .packing = true, .reader = true},
+                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield, SYS_ioctl});
 }
 
 TEST(QuietRing, TheKernelsTrackerIsAsked) {

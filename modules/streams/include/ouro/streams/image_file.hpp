@@ -72,8 +72,8 @@ Expected<ImageInfo> save_image(const TickView& tick, const char* path,
 // The portable segments become what was saved, the others stay. What the image is now is committed first, so
 // that it can be gone back to, and what was loaded is committed as the next tick, which is returned. Fails as
 // check_image does, with wrong_layout (the segments are not those of this image), corrupt_data (this image's
-// first page was written over) and as commit() and rollback() do: then the image is as it was. As for
-// commit(), nobody writes meanwhile.
+// first page was written over) and as commit() and rollback() do: then the image is as it was, and may have
+// been committed. As for commit(), nobody writes meanwhile.
 Expected<Tick> read_image(StateRing& ring, ImageSource source) noexcept;
 Expected<Tick> load_image(StateRing& ring, const char* path) noexcept;
 

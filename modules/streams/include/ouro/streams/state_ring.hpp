@@ -194,7 +194,8 @@ public:
     // it: `step(tick)` simulates the tick of that number, inputs included, without committing it. With hashes
     // each of these is compared with what it was the first time: diverged when it is another, and the image
     // is as it came out. A step that commits or goes back by itself is a bad_argument, and the rest is not
-    // simulated. Fails as rollback and commit do.
+    // simulated. Fails as rollback and commit do: with nothing changed, or, when a commit on the way fails,
+    // at the last tick that was simulated again, newest(), with what the next step wrote not committed.
     template <class Step>
     Expected<void> restore(Tick tick, Step&& step) noexcept {
         using Function = std::remove_reference_t<Step>;

@@ -61,7 +61,8 @@ struct SyncOutcome {
 // are compared. Fails with not_supported when the ring has no hashes, bad_argument (no distance, or more than
 // kMaxSyncDistance, or a step that commits or goes back by itself: the rest of the ticks is then not
 // simulated again), tick_gone when the history's bounds keep fewer ticks than that, and as rollback and
-// commit do.
+// commit do: with nothing changed when going back fails; when a commit on the way does, newest() is the last
+// tick that was simulated again, and the rest can be simulated from there after a rollback to it.
 inline constexpr std::uint32_t kMaxSyncDistance = 256;
 
 using StepFunction = void (*)(void* function, Tick tick);
