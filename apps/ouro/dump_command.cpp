@@ -60,7 +60,15 @@ void expect_ok(Status status, const std::string& source) {
 }
 
 WorldReader reader_of(const WorldImage& image, const std::string& segment) {
-    const auto reader = WorldReader::open(image.bytes(), segment);
+    LayoutFound layout;
+    const auto reader = WorldReader::open(image.bytes(), segment, &layout);
+    if (reader.status() == Status::wrong_layout ||
+        (reader.status() == Status::wrong_format && layout.version != 0)) {
+        std::array<char, 160> text;
+        throw ReportError("the world in " + image.source() + " " +
+                          std::string(describe_layout(layout, text)) +
+                          ". Use the `ouro` that was built with the program");
+    }
     if (reader.status() == Status::not_found)
         throw ReportError(image.source() + " holds no world" +
                           (segment.empty() ? "" : " in a segment '" + segment + "'"));

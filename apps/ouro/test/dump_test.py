@@ -96,6 +96,10 @@ class Dump(unittest.TestCase):
         for words in ("town, tick", "written in none to all of 2 ticks", "archetype 0", "Story"):
             self.assertIn(words, text)
 
+    def test_another_layout(self):
+        foreign = dump(os.path.join(self.folder.name, "foreign.image"))
+        self.assert_refused(foreign, 1, "is laid out as 0x0000000000000077 (version 2); this program reads 0x")
+
     def test_mistakes(self):
         self.assert_refused(dump(), 2, "ouro dump <file or number>")
         self.assert_refused(dump("no such file"), 1, "there is no file 'no such file'")

@@ -39,7 +39,7 @@ private:
         out_.add("world \"").printable(reader_.segment()).add("\", tick ").number(header.tick).add(": ");
         out_.number(header.live_entities).add(" entities, ").number(header.archetype_count);
         out_.add(" archetypes, ").number(header.component_count).add(" components, segment of ");
-        out_.bytes(reader_.segment_bytes()).end_line();
+        out_.bytes(reader_.segment_bytes()).add(", layout ").hexadecimal(header.layout_hash).end_line();
     }
 
     Status write_free_slots() noexcept {

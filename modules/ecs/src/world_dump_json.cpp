@@ -20,6 +20,7 @@ public:
         const WorldHeader& header = reader_.header();
         out_.add("{\"segment\": ").quoted(reader_.segment()).add(", \"tick\": ").number(header.tick);
         out_.add(", \"segment_bytes\": ").number(reader_.segment_bytes());
+        out_.add(", \"layout_hash\": \"").hexadecimal(header.layout_hash).add("\"");
         Status status = write_slots();
         if (status == Status::ok) status = write_components();
         if (status == Status::ok) status = write_archetypes();
