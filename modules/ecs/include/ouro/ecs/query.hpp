@@ -159,6 +159,13 @@ public:
         return found;
     }
 
+    // The same for rows of which T changed, or came, in the world's tick `since` or later; see changes in
+    // docs/ecs.md. Rather too many rows than one too few.
+    template <class T, class Fn>
+    void each_changed_since(std::uint32_t since, Fn&& fn) const noexcept;
+    template <class T>
+    [[nodiscard]] std::uint32_t count_changed_since(std::uint32_t since) const noexcept;
+
     // Calls fn with each entity, the last first. fn may destroy it, and add and remove components of it;
     // nothing counts as changed by being visited. See batches.hpp.
     template <class Fn>
@@ -249,6 +256,9 @@ private:
     [[gnu::noinline]] void declare_first(const detail::QueryMatch& match, std::uint32_t rows) const noexcept {
         Plan::declare({core_, core_->columns_at(match.ready_block()), 0}, match, 0, rows, rows);
     }
+
+    template <class T, class Visit>
+    void visit_changed_since(std::uint32_t since, Visit&& visit) const noexcept;
 
     // --- queries with sparse terms
     template <class Fn>
@@ -380,3 +390,4 @@ void Query<Terms...>::drain(Fn&& fn) const noexcept {
 #include <ouro/ecs/detail/query_list.hpp>
 #include <ouro/ecs/detail/query_loops.hpp>
 #include <ouro/ecs/detail/query_sharing.hpp>
+#include <ouro/ecs/detail/query_since.hpp>

@@ -203,6 +203,10 @@ public:
     // The same for a tick of a future that was left behind and kept.
     [[nodiscard]] Expected<PastWorld> at(KeptFuture future, Tick tick) const noexcept;
 
+    // The tick that is being made, as marks of changes have it: it is in the image, counts on with each
+    // commit, goes back with it, and wraps around. Not the ring's number. See Query::each_changed_since.
+    [[nodiscard]] std::uint32_t tick() const noexcept { return core_->now(); }
+
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
     // The name of its own.
     [[nodiscard]] std::string_view segment() const noexcept;
