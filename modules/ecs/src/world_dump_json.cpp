@@ -21,9 +21,12 @@ public:
         out_.add("{\"segment\": ").quoted(reader_.segment()).add(", \"tick\": ").number(header.tick);
         out_.add(", \"segment_bytes\": ").number(reader_.segment_bytes());
         out_.add(", \"layout_hash\": \"").hexadecimal(header.layout_hash).add("\"");
-        Status status = write_slots();
-        if (status == Status::ok) status = write_components();
-        if (status == Status::ok) status = write_archetypes();
+        Status status = Status::ok;
+        if (options_.is_whole) {
+            status = write_slots();
+            if (status == Status::ok) status = write_components();
+            if (status == Status::ok) status = write_archetypes();
+        }
         if (status == Status::ok && !options_.entity.is_null()) status = write_entity();
         out_.add("}\n");
         return status;
