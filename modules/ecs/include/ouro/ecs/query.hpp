@@ -54,7 +54,7 @@ class Query {
 
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
-    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {
+    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&cache_of(core)) {
         detail::expect_query([] { return detail::access_of<false, Terms...>(); });
         if constexpr (Plan::kHasSparse)
             detail::expect_query([] { return detail::access_of<true, Terms...>(); });
@@ -255,6 +255,11 @@ private:
                                       std::uint32_t first, std::uint64_t epoch, Fn& fn) const noexcept;
     [[gnu::noinline]] void declare_first(const detail::QueryMatch& match, std::uint32_t rows) const noexcept {
         Plan::declare({core_, core_->columns_at(match.ready_block()), 0}, match, 0, rows, rows);
+    }
+
+    [[nodiscard]] static detail::QueryCache& cache_of(detail::WorldCore& core) noexcept {
+        core.expect_not_replaced();
+        return Plan::cache(core);
     }
 
     template <class T, class Visit>
