@@ -51,6 +51,7 @@ public:
         write_helpers();
         for (const LayoutStruct& each : layout.structs)
             write_struct(each);
+        write_check();
         return std::move(text_);
     }
 
@@ -60,7 +61,8 @@ private:
 
     void write_constant(const LayoutConstant& constant) {
         const std::string end = type(" as const") + ";";
-        const std::string whole = "export const " + constant.name + " = " + constant.value + end;
+        const std::string& value = constant.script.empty() ? constant.value : constant.script;
+        const std::string whole = "export const " + constant.name + " = " + value + end;
         if (whole.size() <= kLongestLine) return line(whole);
         // A list: its elements for themselves.
         line("export const " + constant.name + " = [");
@@ -90,6 +92,30 @@ private:
         line("  const characters = new Uint8Array(view.buffer, view.byteOffset + offset + front,");
         line("    Math.min(length, bytes - front));");
         line("  return new TextDecoder().decode(characters.slice());");
+        line("}");
+    }
+
+    void write_check() {
+        line("");
+        line(
+            "// Throws unless the world was written by a program whose structures are those of this file; "
+            "with the");
+        line("// layout_hash of a world that is known, also unless its components are the same.");
+        line("export function checkLayout(header" + type(": WorldHeader") + ", known" + type("?: bigint") +
+             ")" + type(": void") + " {");
+        line("  const text = (hash" + type(": bigint") + ") => `0x${hash.toString(16).padStart(16, '0')}`;");
+        line("  if (header.magic !== WORLD_MAGIC) throw new Error('there is no world at this place');");
+        line("  if (header.version !== WORLD_VERSION || header.structures_hash !== STRUCTURES_HASH) {");
+        line(
+            "    throw new Error(`the image is laid out as ${text(header.structures_hash)} (version "
+            "${header.version});` +");
+        line("      ` these views read ${text(STRUCTURES_HASH)} (version ${WORLD_VERSION})`);");
+        line("  }");
+        line("  if (known !== undefined && header.layout_hash !== known) {");
+        line(
+            "    throw new Error(`the components are laid out as ${text(header.layout_hash)}; ${text(known)} "
+            "is expected`);");
+        line("  }");
         line("}");
     }
 

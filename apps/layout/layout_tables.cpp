@@ -2,11 +2,9 @@
 
 #include <ouro/base/field_info.hpp>
 #include <ouro/base/type_name.hpp>
+#include <ouro/ecs/image_layout.hpp>
 #include <ouro/ecs/input_block.hpp>
 #include <ouro/ecs/input_state.hpp>
-#include <ouro/ecs/layout.hpp>
-#include <ouro/streams/image_heap.hpp>
-#include <ouro/streams/live_image.hpp>
 
 #include <array>
 #include <cstddef>
@@ -61,7 +59,7 @@ void add_struct(Layout& layout) {
 }
 
 void add_number(Layout& layout, std::string name, std::uint64_t value) {
-    layout.constants.push_back({std::move(name), std::to_string(value)});
+    layout.constants.push_back({std::move(name), std::to_string(value), {}});
 }
 
 std::string quoted(std::string_view text) {
@@ -70,9 +68,17 @@ std::string quoted(std::string_view text) {
     return made;
 }
 
+// JSON has no numbers of 64 bits, scripts have.
+void add_hash(Layout& layout, std::string name, std::uint64_t value) {
+    std::string digits = "0x";
+    for (int digit = 15; digit >= 0; --digit)
+        digits += "0123456789abcdef"[value >> (4 * digit) & 15];
+    layout.constants.push_back({std::move(name), quoted(digits), digits + "n"});
+}
+
 // Up to the first zero.
 void add_text(Layout& layout, std::string name, std::string_view text) {
-    layout.constants.push_back({std::move(name), quoted(text.substr(0, text.find('\0')))});
+    layout.constants.push_back({std::move(name), quoted(text.substr(0, text.find('\0'))), {}});
 }
 
 template <std::size_t kCount>
@@ -80,7 +86,7 @@ void add_names(Layout& layout, std::string name, const std::array<std::string_vi
     std::string list;
     for (const std::string_view each : names)
         list.append(list.empty() ? "[" : ", ").append(quoted(each));
-    layout.constants.push_back({std::move(name), list.append("]")});
+    layout.constants.push_back({std::move(name), list.append("]"), {}});
 }
 
 }  // namespace
@@ -91,16 +97,9 @@ Layout world_layout() {
     add_text(layout, "HEAP_MAGIC", {ImageHeapHeader::kMagic.data(), ImageHeapHeader::kMagic.size()});
     add_text(layout, "WORLD_MAGIC", {WorldHeader::kMagic.data(), WorldHeader::kMagic.size()});
     add_text(layout, "WORLD_ROOT", "ecs");
-    add_number(layout, "IMAGE_VERSION", ImageHeader::kVersion);
-    add_number(layout, "HEAP_VERSION", ImageHeapHeader::kVersion);
-    add_number(layout, "WORLD_VERSION", WorldHeader::kVersion);
-    add_number(layout, "PAGE_BYTES", kStatePageBytes);
-    add_number(layout, "MAX_COMPONENTS", kMaxComponents);
-    add_number(layout, "FIRST_BLOCK_ROWS", kFirstBlockRows);
-    add_number(layout, "MAX_BLOCKS", kMaxBlocks);
-    add_number(layout, "NO_ARCHETYPE", kNoArchetype);
-    add_number(layout, "ENTITY_COMPONENT", kEntityComponent);
-    add_number(layout, "SPARSE_PAGE_SLOTS", kSparsePageSlots);
+    each_image_number(
+        [&](std::string_view name, std::uint64_t value) { add_number(layout, std::string(name), value); });
+    add_hash(layout, "STRUCTURES_HASH", kStructuresHash);
     // Input in shared memory: the record is whole when the sequence is even, and the same before and behind.
     add_text(layout, "INPUT_MAGIC", {InputBlock::kMagic.data(), InputBlock::kMagic.size()});
     add_number(layout, "INPUT_VERSION", InputBlock::kVersion);
@@ -112,16 +111,7 @@ Layout world_layout() {
     add_names(layout, "HEATS", std::array<std::string_view, 3>{"hot", "warm", "cold"});
     add_names(layout, "CHANGES", std::array<std::string_view, 3>{"none", "some", "all"});
     add_names(layout, "FIELD_KINDS", kKinds);
-    add_struct<ImageHeader>(layout);
-    add_struct<ImageHeapHeader>(layout);
-    add_struct<WorldHeader>(layout);
-    add_struct<ComponentRecord>(layout);
-    add_struct<FieldRecord>(layout);
-    add_struct<EntitySlot>(layout);
-    add_struct<ArchetypeRecord>(layout);
-    add_struct<ColumnRecord>(layout);
-    add_struct<BlockColumn>(layout);
-    add_struct<SparseTable>(layout);
+    each_image_struct([&]<class T>() { add_struct<T>(layout); });
     add_struct<InputState>(layout);
     add_struct<InputRecord>(layout);
     return layout;

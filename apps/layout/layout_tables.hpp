@@ -31,6 +31,8 @@ struct LayoutConstant {
     std::string name;
     // As JSON has it.
     std::string value;
+    // As scripts have it, where that is something else.
+    std::string script;
 };
 
 struct Layout {

@@ -60,7 +60,15 @@ void expect_ok(Status status, const std::string& source) {
 }
 
 WorldReader reader_of(const WorldImage& image, const std::string& segment) {
-    const auto reader = WorldReader::open(image.bytes(), segment);
+    LayoutFound layout;
+    const auto reader = WorldReader::open(image.bytes(), segment, &layout);
+    if (reader.status() == Status::wrong_layout ||
+        (reader.status() == Status::wrong_format && layout.version != 0)) {
+        std::array<char, 160> text;
+        throw ReportError("the world in " + image.source() + " " +
+                          std::string(describe_layout(layout, text)) +
+                          ". Use the `ouro` that was built with the program");
+    }
     if (reader.status() == Status::not_found)
         throw ReportError(image.source() + " holds no world" +
                           (segment.empty() ? "" : " in a segment '" + segment + "'"));
@@ -123,10 +131,39 @@ void with_reader(const DumpRequest& request, const std::string& target, Write&& 
     }
 }
 
+// Which of the targets is of the tick that was asked for; the last one when none was.
+std::string target_of_tick(const DumpRequest& request) {
+    if (!request.tick) return request.targets.back();
+    std::string seen;
+    bool has_process = false;
+    for (const std::string& target : request.targets) {
+        std::uint32_t tick = 0;
+        with_reader(request, target,
+                    [&](const WorldReader& reader, const WorldImage&) { tick = reader.header().tick; });
+        if (tick == *request.tick) return target;
+        seen += (seen.empty() ? "" : ", ") + std::to_string(tick);
+        has_process |= number_in<std::uint32_t>(target).has_value();
+    }
+    const std::string wanted = std::to_string(*request.tick);
+    if (has_process)
+        throw ReportError(
+            "the process is in tick " + seen +
+            ", and the ticks before are in its own memory, which "
+            "nobody else can hold on to. Let the program save them as they end, or the one that it "
+            "keeps: ouro::save_world(*world.at(ring_tick), path), then ouro dump <files> --tick " +
+            wanted);
+    throw ReportError("none of the images is of tick " + wanted + ", but of " + seen +
+                      ". A program saves any tick that its ring keeps: "
+                      "ouro::save_world(*world.at(ring_tick), path)");
+}
+
 void write_dump(const DumpRequest& request, std::ostream& out) {
-    with_reader(request, request.targets.back(), [&](const WorldReader& reader, const WorldImage& image) {
+    with_reader(request, target_of_tick(request), [&](const WorldReader& reader, const WorldImage& image) {
         WorldDumpOptions options;
-        if (!request.entity.empty()) options.entity = entity_named(request.entity, reader);
+        if (!request.entity.empty()) {
+            options.entity = entity_named(request.entity, reader);
+            options.is_whole = false;
+        }
         const Status status = request.as_json ? write_world_json(reader, sink_of(out), options)
                                               : write_world_text(reader, sink_of(out), options);
         expect_ok(status, image.source());
@@ -136,7 +173,7 @@ void write_dump(const DumpRequest& request, std::ostream& out) {
 void write_differences(const DumpRequest& request, std::ostream& out) {
     const auto before = open_target(request.against);
     const WorldReader earlier = reader_of(*before, request.segment);
-    with_reader(request, request.targets.back(), [&](const WorldReader& later, const WorldImage& image) {
+    with_reader(request, target_of_tick(request), [&](const WorldReader& later, const WorldImage& image) {
         std::size_t count = 0;
         const Status status = diff_worlds(earlier, later, [&](const WorldChange& change) {
             std::array<char, 400> text;
@@ -194,7 +231,9 @@ private:
     std::uint32_t ticks_ = 0;
 };
 
-void write_drawing(const DumpRequest& request, std::ostream& out) {
+// Returns what was drawn.
+std::string write_drawing(const DumpRequest& request, std::ostream& out) {
+    std::string drawn;
     HeatCount heat;
     const bool is_process = number_in<std::uint32_t>(request.targets.back()).has_value();
     std::vector<std::string> looks = request.targets;
@@ -207,15 +246,25 @@ void write_drawing(const DumpRequest& request, std::ostream& out) {
     with_reader(request, looks.back(), [&](const WorldReader& reader, const WorldImage& image) {
         if (looks.size() > 1) heat.add(reader);
         expect_ok(write_world_svg(reader, sink_of(out), heat.heat()), image.source());
+        drawn = image.source() + ", tick " + std::to_string(reader.header().tick);
     });
+    return drawn;
 }
 
 void write_drawing_to(const DumpRequest& request, std::ostream& out) {
-    if (request.svg == "-") return write_drawing(request, out);
+    if (request.svg == "-") {
+        write_drawing(request, out);
+        return;
+    }
     std::ofstream file(request.svg, std::ios::binary);
-    write_drawing(request, file);
+    const std::string drawn = write_drawing(request, file);
+    const auto bytes = file.tellp();
     file.close();
-    if (!file) throw ReportError("'" + request.svg + "' cannot be written");
+    if (file) {
+        out << "wrote '" << request.svg << "', " << bytes << " bytes: a drawing of " << drawn << '\n';
+        return;
+    }
+    throw ReportError("'" + request.svg + "' cannot be written");
 }
 
 }  // namespace

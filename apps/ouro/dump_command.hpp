@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ struct DumpRequest {
     std::vector<std::string> targets;
     // Empty: the first segment that holds a world.
     std::string segment;
-    // "<slot>" or "<slot>:<generation>".
+    // "<slot>" or "<slot>:<generation>": this one only, instead of the whole world.
     std::string entity;
+    // By the world's own count: of several files the one that holds this tick is shown.
+    std::optional<std::uint32_t> tick;
     // A file to compare with: what leads from there to the target.
     std::string against;
     // Where a drawing goes instead; "-" for the output.

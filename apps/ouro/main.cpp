@@ -109,7 +109,10 @@ void add_dump(CLI::App& program, int& exit_code) {
                      "what changes");
     dump->add_option("--segment", request->segment, "Which, when there are several with worlds");
     dump->add_option("--entity", request->entity,
-                     "Shows one with its fields: <slot>, <slot>:<generation>, or a name that it has");
+                     "Shows this one with its fields, and nothing else: <slot>, <slot>:<generation>, or a "
+                     "name that it has");
+    dump->add_option("--tick", request->tick,
+                     "Shows the image of this tick, of several; a tick is what a dump begins with");
     CLI::Option* json = dump->add_flag("--json", request->as_json, "Print one JSON object instead of text");
     CLI::Option* against =
         dump->add_option("--against", request->against, "An earlier image: tell what has changed since")

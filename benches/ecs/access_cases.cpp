@@ -14,9 +14,10 @@ namespace {
 
 using Get = std::uint64_t (EcsWorld::*)(std::span<const std::uint32_t> order);
 
-EcsWork getting(const EntityRows& rows, const std::vector<std::uint32_t>& order, Get get) {
+EcsWork getting(const EntityRows& rows, const std::vector<std::uint32_t>& order, Get get,
+                Population population) {
     return {.capacity = rows.size(),
-            .prepare = [&rows](EcsWorld& world) { world.populate(Population::pairs, rows); },
+            .prepare = [&rows, population](EcsWorld& world) { world.populate(population, rows); },
             .run =
                 [&order, get](EcsWorld& world, Round& round) {
                     std::uint64_t sum = 0;
@@ -33,7 +34,7 @@ void measure_access(Session& session) {
     std::iota(order.begin(), order.end(), 0U);
     const std::string count = count_name(rows.size());
     const auto measure = [&](const std::string& name, double bar, Get get) {
-        ecs_case(session, name + count, getting(rows, order, get))
+        ecs_case(session, name + count, getting(rows, order, get, Population::pairs))
             .bar(ratio_at_most(bar))
             .operations(rows.size())
             .run();
@@ -45,6 +46,14 @@ void measure_access(Session& session) {
         std::swap(order[i - 1], order[random.below(i)]);
     measure("get at random, ", 0.6, &EcsWorld::get);
     measure("get a list at random, ", 0.6, &EcsWorld::get_list);
+    // What an archetype's own tables cost, beside libraries that keep each component in one array.
+    const auto inform = [&](const std::string& name, Get get) {
+        ecs_case(session, name + count, getting(rows, order, get, Population::six_trait_sets))
+            .operations(rows.size())
+            .run();
+    };
+    inform("get at random of 64 archetypes, ", &EcsWorld::get);
+    inform("get a list at random of 64 archetypes, ", &EcsWorld::get_list);
 }
 
 }  // namespace ouro::bench

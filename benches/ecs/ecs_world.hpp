@@ -16,12 +16,14 @@ enum class Population : unsigned char {
     pairs,           // Position and Velocity
     quads,           // Position, Velocity, Scale, Vitality
     ten_kinds,       // Position, Velocity, Scale and one of ten traits: ten archetypes, taking turns
+    six_trait_sets,  // Position, Velocity and each subset of six traits: 64 archetypes, taking turns
     all_trait_sets,  // Position, Velocity and each subset of eight traits: 256 archetypes, taking turns
 };
 
 // The traits of an entity in a population with Position and Velocity at least.
 [[nodiscard]] constexpr unsigned trait_bits(Population population, std::uint32_t entity) noexcept {
     if (population == Population::ten_kinds) return 1U << (entity % kTraits);
+    if (population == Population::six_trait_sets) return entity % 64;
     return population == Population::all_trait_sets ? entity % 256 : 0;
 }
 [[nodiscard]] constexpr bool has_scale(Population population) noexcept {

@@ -68,6 +68,7 @@ public:
         // Rows of the same kind lie together, as they do in a library.
         unsigned kinds = 1;
         if (population == Population::ten_kinds) kinds = kTraits;
+        if (population == Population::six_trait_sets) kinds = 64;
         if (population == Population::all_trait_sets) kinds = 256;
         arrays_.clear();
         std::uint32_t row = 0;

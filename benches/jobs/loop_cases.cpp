@@ -8,28 +8,38 @@
 #include <ouro/base/hash.hpp>
 #include <ouro/jobs/parallel_for.hpp>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace ouro::bench {
 namespace {
 
-// Steps from the same start each round; the bits at the end are the checksum.
-template <class Step>
-Work stepping(std::size_t count, Step step) {
-    return [count, step](Round& round) {
-        std::vector<float> positions(count, 1.0F);
-        std::vector<float> speeds(count);
+// The same memory for all candidates of a case: where it lies, in pages of which size, makes more of a
+// difference than who shares it out.
+struct Elements {
+    explicit Elements(std::size_t count) : positions(count), speeds(count) {
         for (std::size_t i = 0; i < count; ++i)
             speeds[i] = static_cast<float>(i % 1024);
+    }
+    std::vector<float> positions;
+    std::vector<float> speeds;
+};
+
+// Steps from the same start each round; the bits at the end are the checksum.
+template <class Step>
+Work stepping(Elements& elements, Step step) {
+    return [&elements, step](Round& round) {
+        std::ranges::fill(elements.positions, 1.0F);
         round.time([&] {
             for (std::uint64_t i = 0; i < round.operations(); ++i)
-                step(std::span(positions), std::span<const float>(speeds));
+                step(std::span(elements.positions), std::span<const float>(elements.speeds));
         });
-        round.check(hash_bytes(std::as_bytes(std::span(positions))));
+        round.check(hash_bytes(std::as_bytes(std::span(elements.positions))));
     };
 }
 
-void add_tbb(Case& measured, std::size_t count, std::size_t grain) {
+void add_tbb(Case& measured, Elements& elements, std::size_t grain) {
     struct Peer {
         const char* name;
         tbb_peer::Partition partition;
@@ -43,25 +53,25 @@ void add_tbb(Case& measured, std::size_t count, std::size_t grain) {
         const auto step = [grain, partition = peer.partition](auto positions, auto speeds) {
             tbb_peer::integrate_all(positions, speeds, grain, partition);
         };
-        measured.peer(peer.name, tbb_peer::version(), stepping(count, step));
+        measured.peer(peer.name, tbb_peer::version(), stepping(elements, step));
     }
 }
 
-void measure_grain(Session& session, JobPool& pool, std::size_t count, std::size_t grain, Split split) {
+void measure_grain(Session& session, JobPool& pool, Elements& elements, std::size_t grain, Split split) {
     const std::string how = split == Split::even ? ", even" : "";
-    Case measured = session.measure(std::to_string(count) + " elements, grain " + std::to_string(grain) + how,
-                                    kMicroseconds);
+    const std::string count = std::to_string(elements.positions.size());
+    Case measured = session.measure(count + " elements, grain " + std::to_string(grain) + how, kMicroseconds);
     const auto step = [&pool, grain, split](auto positions, auto speeds) {
         parallel_for(
             pool, positions.size(), grain,
             [&](std::size_t begin, std::size_t end) { integrate(positions, speeds, begin, end); }, split);
     };
-    measured.ours(stepping(count, step));
-    add_tbb(measured, count, grain);
+    measured.ours(stepping(elements, step));
+    add_tbb(measured, elements, grain);
     measured
         .bound("a serial loop",
-               stepping(count, [](auto positions,
-                                  auto speeds) { integrate(positions, speeds, 0, positions.size()); }))
+               stepping(elements, [](auto positions,
+                                     auto speeds) { integrate(positions, speeds, 0, positions.size()); }))
         .bar(ratio_at_most(1.0))
         .operations(session.sized(10, 2))
         .on_any_core()
@@ -72,10 +82,10 @@ void measure_grain(Session& session, JobPool& pool, std::size_t count, std::size
 
 void measure_loops(Session& session) {
     JobPool pool = must(JobPool::create(), "pool");
-    const std::size_t count = session.sized(1'000'000, 20'000);
+    Elements elements(session.sized(1'000'000, 20'000));
     for (const std::size_t grain : {64U, 256U, 1024U, 4096U})
-        measure_grain(session, pool, count, grain, Split::dynamic);
-    measure_grain(session, pool, count, 4096, Split::even);
+        measure_grain(session, pool, elements, grain, Split::dynamic);
+    measure_grain(session, pool, elements, 4096, Split::even);
 }
 
 }  // namespace ouro::bench

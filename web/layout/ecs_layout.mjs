@@ -7,7 +7,7 @@ export const WORLD_MAGIC = "ouroecs";
 export const WORLD_ROOT = "ecs";
 export const IMAGE_VERSION = 1;
 export const HEAP_VERSION = 1;
-export const WORLD_VERSION = 1;
+export const WORLD_VERSION = 2;
 export const PAGE_BYTES = 4096;
 export const MAX_COMPONENTS = 256;
 export const FIRST_BLOCK_ROWS = 64;
@@ -15,6 +15,7 @@ export const MAX_BLOCKS = 24;
 export const NO_ARCHETYPE = 65535;
 export const ENTITY_COMPONENT = 0;
 export const SPARSE_PAGE_SLOTS = 1024;
+export const STRUCTURES_HASH = 0xd3f85347d6e661adn;
 export const INPUT_MAGIC = "ouroinp";
 export const INPUT_VERSION = 1;
 export const INPUT_BLOCK_BYTES = 832;
@@ -105,6 +106,8 @@ export class WorldHeader {
   get registry_hash() { return this.view.getBigUint64(this.base + 88, true); }
   get first_sparse() { return this.view.getUint32(this.base + 96, true); }
   get prefab_archetypes() { return this.view.getUint32(this.base + 100, true); }
+  get structures_hash() { return this.view.getBigUint64(this.base + 104, true); }
+  get layout_hash() { return this.view.getBigUint64(this.base + 112, true); }
 }
 
 export class ComponentRecord {
@@ -276,4 +279,18 @@ export class InputRecord {
   gamepads_axes(index, element) { return this.view.getFloat32(this.base + 344 + index * 40 + element * 4, true); }
   get text_total() { return this.view.getUint32(this.base + 496, true); }
   text(element) { return this.view.getUint32(this.base + 504 + element * 4, true); }
+}
+
+// Throws unless the world was written by a program whose structures are those of this file; with the
+// layout_hash of a world that is known, also unless its components are the same.
+export function checkLayout(header, known) {
+  const text = (hash) => `0x${hash.toString(16).padStart(16, '0')}`;
+  if (header.magic !== WORLD_MAGIC) throw new Error('there is no world at this place');
+  if (header.version !== WORLD_VERSION || header.structures_hash !== STRUCTURES_HASH) {
+    throw new Error(`the image is laid out as ${text(header.structures_hash)} (version ${header.version});` +
+      ` these views read ${text(STRUCTURES_HASH)} (version ${WORLD_VERSION})`);
+  }
+  if (known !== undefined && header.layout_hash !== known) {
+    throw new Error(`the components are laid out as ${text(header.layout_hash)}; ${text(known)} is expected`);
+  }
 }

@@ -7,7 +7,7 @@ export const WORLD_MAGIC = "ouroecs" as const;
 export const WORLD_ROOT = "ecs" as const;
 export const IMAGE_VERSION = 1 as const;
 export const HEAP_VERSION = 1 as const;
-export const WORLD_VERSION = 1 as const;
+export const WORLD_VERSION = 2 as const;
 export const PAGE_BYTES = 4096 as const;
 export const MAX_COMPONENTS = 256 as const;
 export const FIRST_BLOCK_ROWS = 64 as const;
@@ -15,6 +15,7 @@ export const MAX_BLOCKS = 24 as const;
 export const NO_ARCHETYPE = 65535 as const;
 export const ENTITY_COMPONENT = 0 as const;
 export const SPARSE_PAGE_SLOTS = 1024 as const;
+export const STRUCTURES_HASH = 0xd3f85347d6e661adn as const;
 export const INPUT_MAGIC = "ouroinp" as const;
 export const INPUT_VERSION = 1 as const;
 export const INPUT_BLOCK_BYTES = 832 as const;
@@ -111,6 +112,8 @@ export class WorldHeader {
   get registry_hash(): bigint { return this.view.getBigUint64(this.base + 88, true); }
   get first_sparse(): number { return this.view.getUint32(this.base + 96, true); }
   get prefab_archetypes(): number { return this.view.getUint32(this.base + 100, true); }
+  get structures_hash(): bigint { return this.view.getBigUint64(this.base + 104, true); }
+  get layout_hash(): bigint { return this.view.getBigUint64(this.base + 112, true); }
 }
 
 export class ComponentRecord {
@@ -304,4 +307,18 @@ export class InputRecord {
   }
   get text_total(): number { return this.view.getUint32(this.base + 496, true); }
   text(element: number): number { return this.view.getUint32(this.base + 504 + element * 4, true); }
+}
+
+// Throws unless the world was written by a program whose structures are those of this file; with the
+// layout_hash of a world that is known, also unless its components are the same.
+export function checkLayout(header: WorldHeader, known?: bigint): void {
+  const text = (hash: bigint) => `0x${hash.toString(16).padStart(16, '0')}`;
+  if (header.magic !== WORLD_MAGIC) throw new Error('there is no world at this place');
+  if (header.version !== WORLD_VERSION || header.structures_hash !== STRUCTURES_HASH) {
+    throw new Error(`the image is laid out as ${text(header.structures_hash)} (version ${header.version});` +
+      ` these views read ${text(STRUCTURES_HASH)} (version ${WORLD_VERSION})`);
+  }
+  if (known !== undefined && header.layout_hash !== known) {
+    throw new Error(`the components are laid out as ${text(header.layout_hash)}; ${text(known)} is expected`);
+  }
 }

@@ -117,13 +117,27 @@ function readEntity(view, header, components, bits) {
   return found;
 }
 
+// What other programs wrote is refused with both hashes, and so are other components than those that are known.
+function checkLayoutIsAsked(image, header) {
+  const text = (hash) => `0x${hash.toString(16).padStart(16, '0')}`;
+  layout.checkLayout(header);
+  layout.checkLayout(header, header.layout_hash);
+  assert.throws(() => layout.checkLayout(header, 7n),
+    (error) => error.message.includes(text(7n)) && error.message.includes(text(header.layout_hash)));
+  const bytes = image.buffer.slice(header.base, header.base + layout.WorldHeader.BYTES);
+  const copy = new layout.WorldHeader(new DataView(bytes), 0);
+  const { offset } = tables.structs.WorldHeader.fields.find((field) => field.name === 'structures_hash');
+  copy.view.setBigUint64(offset, 7n, true);
+  assert.throws(() => layout.checkLayout(copy),
+    (error) => error.message.includes(text(7n)) && error.message.includes(text(layout.STRUCTURES_HASH)));
+}
+
 checkOffsets();
 const path = join(folder, 'layout_sample.image');
 const told = JSON.parse(execFileSync(sample, [path], { encoding: 'utf8' }));
 const view = readSavedImage(path);
 const header = findWorld(view);
-assert.equal(header.magic, layout.WORLD_MAGIC);
-assert.equal(header.version, layout.WORLD_VERSION);
+checkLayoutIsAsked(view, header);
 assert.equal(header.live_entities, told.live);
 const components = componentsOf(view, header);
 for (const each of told.entities) {

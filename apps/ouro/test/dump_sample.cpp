@@ -33,6 +33,15 @@ void step(ouro::World& world) {
         });
 }
 
+// What a program with other structures would have written.
+bool save_foreign(ouro::World& world, const std::string& folder) {
+    auto& header = const_cast<ouro::WorldHeader&>(world.core().header());
+    world.heap().edit(header).structures_hash = 0x77;
+    if (!world.commit() || !ouro::save_world(world, (folder + "/foreign.image").c_str())) return false;
+    world.heap().edit(header).structures_hash = ouro::kStructuresHash;
+    return true;
+}
+
 }  // namespace
 
 template <>
@@ -54,6 +63,7 @@ int main(int argc, char** argv) {
     if (!ada || !bob || !world->spawn_copies(3'000, Place{0, 0}, Speed{1, 1}) ||
         !world->spawn_copies(700, Story{"a story"}, Place{5, 5}))
         return 1;
+    if (!save_foreign(*world, argv[1])) return 1;
     if (ouro::set_name(*world, *ada, "Ada L.") != ouro::Status::ok) return 1;
     for (int tick = 0; tick < 3; ++tick) {
         step(*world);

@@ -33,6 +33,7 @@ class Dump(unittest.TestCase):
             cls.live = {
                 "text": dump(sample.number),
                 "json": dump(sample.number, "--json", "--entity", "0"),
+                "tick": dump(sample.number, "--tick", 3),
                 "svg": dump(sample.number, "--svg", "-", "--samples", 2, "--interval", 0),
             }
 
@@ -50,11 +51,33 @@ class Dump(unittest.TestCase):
             self.assertIn(word, result.stderr)
 
     def test_text(self):
-        result = dump(self.image(0), "--entity", "0:1")
+        result = dump(self.image(0))
         self.assertEqual(result.returncode, 0, result.stderr)
         for words in ('world "town"', "3702 entities", "Story", "cold", "3000 rows of 4096 (73%): Place, Speed",
-                      "Place, Asleep", "entity 0:1", '"Ada came first"', "1.5"):
+                      "Place, Asleep", "layout 0x"):
             self.assertIn(words, result.stdout)
+        self.assertNotIn("entity 0:1", result.stdout)
+
+    def test_an_entity_alone(self):
+        result = dump(self.image(0), "--entity", "0:1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith("entity 0:1"), result.stdout)
+        for words in ('"Ada came first"', "1.5"):
+            self.assertIn(words, result.stdout)
+        for words in ("archetypes", "3702", "Asleep"):
+            self.assertNotIn(words, result.stdout)
+
+    def test_one_of_several_ticks(self):
+        first = json.loads(dump(self.image(0), "--json").stdout)["tick"]
+        files = [self.image(number) for number in range(3)]
+        for number, x in enumerate((1.5, 2, 2.5)):
+            told = json.loads(dump(*files, "--tick", first + number, "--json", "--entity", 0).stdout)
+            self.assertEqual(told["tick"], first + number)
+            self.assertEqual(told["entity"]["components"]["Place"]["x"], x)
+        self.assert_refused(dump(*files, "--tick", 999), 1, "none of the images is of tick 999",
+                            f"{first}, {first + 1}, {first + 2}", "ouro::save_world(*world.at(ring_tick), path)")
+        self.assert_refused(self.live["tick"], 1, f"the process is in tick {first + 2}",
+                            "ouro::save_world(*world.at(ring_tick), path)", "--tick 3")
 
     def test_an_entity_by_its_name(self):
         by_name = dump(self.image(0), "--entity", "Ada L.")
@@ -63,12 +86,14 @@ class Dump(unittest.TestCase):
         self.assertIn("entity 0:1", by_name.stdout)
 
     def test_json(self):
-        told = json.loads(dump(self.image(2), "--json", "--entity", 0).stdout)
+        told = json.loads(dump(self.image(2), "--json").stdout)
         self.assertEqual(told["slots"]["live"], 3701)
         self.assertEqual(told["slots"]["next_free"], [1])
+        self.assertEqual(sum(each["rows"] for each in told["archetypes"]), 3701)
+        told = json.loads(dump(self.image(2), "--json", "--entity", 0).stdout)
         self.assertEqual(told["entity"]["components"]["Place"], {"x": 2.5, "y": 2})
         self.assertEqual(told["entity"]["components"]["Story"], {"text": "Ada came first"})
-        self.assertEqual(sum(each["rows"] for each in told["archetypes"]), 3701)
+        self.assertNotIn("archetypes", told)
 
     def test_a_running_program(self):
         self.assertEqual(self.live["text"].returncode, 0, self.live["text"].stderr)
@@ -90,11 +115,17 @@ class Dump(unittest.TestCase):
         path = os.path.join(self.folder.name, "world.svg")
         result = dump(*(self.image(number) for number in range(3)), "--svg", path)
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith(f"wrote '{path}', {os.path.getsize(path)} bytes"), result.stdout)
+        self.assertIn("2.image', tick", result.stdout)
         with open(path, encoding="utf-8") as file:
             text = file.read()
         xml.etree.ElementTree.fromstring(text)
         for words in ("town, tick", "written in none to all of 2 ticks", "archetype 0", "Story"):
             self.assertIn(words, text)
+
+    def test_another_layout(self):
+        foreign = dump(os.path.join(self.folder.name, "foreign.image"))
+        self.assert_refused(foreign, 1, "is laid out as 0x0000000000000077 (version 2); this program reads 0x")
 
     def test_mistakes(self):
         self.assert_refused(dump(), 2, "ouro dump <file or number>")

@@ -20,9 +20,34 @@ bool can_hold_world(const StateRing& ring, std::string_view name) noexcept {
     });
 }
 
+// Without what the heap itself takes.
+std::uint64_t table_bytes(const WorldOptions& options) noexcept {
+    return sizeof(WorldHeader) + kMaxComponents * sizeof(ComponentRecord) +
+           std::uint64_t{options.max_entities} * sizeof(EntitySlot) +
+           std::uint64_t{options.max_archetypes} * sizeof(ArchetypeRecord);
+}
+
+void fill_refusal(WorldRefusal& refusal, Status status, const StateRing& ring,
+                  const WorldOptions& options) noexcept {
+    refusal = {.status = status,
+               .segment = {},
+               .max_entities = options.max_entities,
+               .max_archetypes = options.max_archetypes,
+               .needed_bytes = table_bytes(options)};
+    static_cast<void>(refusal.segment.assign(options.segment.substr(0, refusal.segment.capacity())));
+    for (const Segment& segment : ring.segments())
+        if (segment.name() == options.segment) refusal.segment_bytes = segment.bytes;
+}
+
 }  // namespace
 
-Expected<World> World::create(StateRing& ring, const WorldOptions& options) noexcept {
+Expected<World> World::create(StateRing& ring, const WorldOptions& options, WorldRefusal* refusal) noexcept {
+    auto world = create_in(ring, options);
+    if (!world && refusal != nullptr) fill_refusal(*refusal, world.status(), ring, options);
+    return world;
+}
+
+Expected<World> World::create_in(StateRing& ring, const WorldOptions& options) noexcept {
     if (options.max_entities == 0 || options.max_archetypes == 0 || options.max_archetypes > kMaxArchetypes)
         return Status::bad_argument;
     if (!can_hold_world(ring, options.segment)) return Status::bad_argument;

@@ -8,6 +8,10 @@ bool fits(const ImageHeap& heap, std::uint32_t offset, std::uint64_t bytes) noex
     return bytes == 0 || heap.can_have(offset, bytes);
 }
 
+bool has_fields(const ImageHeap& heap, const ComponentRecord& record) noexcept {
+    return fits(heap, record.fields, std::uint64_t{record.field_count} * sizeof(FieldRecord));
+}
+
 }  // namespace
 
 bool WorldCore::has_sound_tables() const noexcept {
@@ -113,7 +117,11 @@ bool WorldCore::is_sound_block(const ArchetypeRecord& archetype, std::uint32_t n
 
 Status WorldCore::check() const noexcept {
     if (!is_there()) return Status::not_found;
-    if (!has_sound_tables() || header_->registry_hash != hash_of_registry()) return Status::corrupt_data;
+    if (!has_sound_tables()) return Status::corrupt_data;
+    for (std::uint32_t id = 0; id < header_->component_count; ++id)
+        if (!has_fields(heap_, components_[id])) return Status::corrupt_data;
+    if (header_->registry_hash != hash_of_registry() || header_->layout_hash != hash_of_layout())
+        return Status::corrupt_data;
     std::uint64_t rows = 0;
     for (const ArchetypeRecord& archetype : archetypes()) {
         if (!is_sound(archetype) || !has_sound_map(archetype)) return Status::corrupt_data;

@@ -1,5 +1,6 @@
 #include <ouro/base/hash.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
+#include <ouro/ecs/image_layout.hpp>
 
 #include <cstring>
 #include <new>
@@ -45,6 +46,15 @@ void write_fields(std::span<const FieldInfo> fields, FieldRecord* each) noexcept
         each->kind = static_cast<std::uint8_t>(field.kind);
         ++each;
     }
+}
+
+std::uint64_t fold_layout(std::uint64_t hash, const ComponentRecord& record,
+                          const std::byte* fields) noexcept {
+    hash = fold_component(hash, record);
+    const std::span own(reinterpret_cast<const FieldRecord*>(fields), record.field_count);
+    for (const FieldRecord& field : own)
+        hash = fold_field(hash, field);
+    return hash;
 }
 
 // Loops look at the match behind the one that they visit.
@@ -106,6 +116,7 @@ Status WorldCore::begin(const WorldOptions& options, MemoryBlock outside) noexce
         if (!block) return block.status();
     header.magic = WorldHeader::kMagic;
     header.version = WorldHeader::kVersion;
+    header.structures_hash = header.layout_hash = kStructuresHash;
     // The tick before, and the one before that, are none.
     header.tick = 2;
     header.max_entities = options.max_entities;
@@ -137,6 +148,7 @@ Status WorldCore::attach(const WorldOptions& options, MemoryBlock outside) noexc
     header_ = &const_cast<WorldHeader&>(heap_.get(*root));
     if (header_->magic != WorldHeader::kMagic || header_->version != WorldHeader::kVersion)
         return Status::wrong_format;
+    if (header_->structures_hash != kStructuresHash) return Status::wrong_layout;
     take_places();
     carve(outside, options);
     types_[type_number<Entity>()] = KnownType(kEntityDescription);
@@ -202,6 +214,7 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
     ++header_->component_count;
     heap_.edit(components_[id]) = record;
     header_->registry_hash = combine_hash(header_->registry_hash, hash_name(description.name));
+    header_->layout_hash = fold_layout(header_->layout_hash, record, at(record.fields));
     return id;
 }
 
@@ -222,6 +235,14 @@ std::uint64_t WorldCore::hash_of_registry() const noexcept {
     std::uint64_t hash = 0;
     for (std::uint32_t id = 0; id < header_->component_count; ++id)
         hash = combine_hash(hash, hash_name(components_[id].name.view()));
+    return hash;
+}
+
+// Requires: the fields of all components lie in the image.
+std::uint64_t WorldCore::hash_of_layout() const noexcept {
+    std::uint64_t hash = header_->structures_hash;
+    for (std::uint32_t id = 0; id < header_->component_count; ++id)
+        hash = fold_layout(hash, components_[id], at(components_[id].fields));
     return hash;
 }
 

@@ -24,12 +24,16 @@ public:
         : reader_(reader), out_(sink), options_(options) {}
 
     Status write() noexcept {
+        if (!options_.is_whole) return write_entity();
         write_summary();
         Status status = write_free_slots();
         if (status == Status::ok) status = write_components();
         if (status == Status::ok) status = write_archetypes();
         if (status == Status::ok) status = write_others();
-        if (status == Status::ok && !options_.entity.is_null()) status = write_entity();
+        if (status == Status::ok && !options_.entity.is_null()) {
+            out_.end_line();
+            status = write_entity();
+        }
         return status;
     }
 
@@ -39,7 +43,7 @@ private:
         out_.add("world \"").printable(reader_.segment()).add("\", tick ").number(header.tick).add(": ");
         out_.number(header.live_entities).add(" entities, ").number(header.archetype_count);
         out_.add(" archetypes, ").number(header.component_count).add(" components, segment of ");
-        out_.bytes(reader_.segment_bytes()).end_line();
+        out_.bytes(reader_.segment_bytes()).add(", layout ").hexadecimal(header.layout_hash).end_line();
     }
 
     Status write_free_slots() noexcept {
@@ -141,8 +145,9 @@ private:
         std::array<char, 40> name;
         const auto slot = reader_.find(options_.entity);
         if (!slot) return slot.status();
-        out_.end_line().add("entity ").add(describe_entity(options_.entity, name)).add(": archetype ");
-        out_.number(slot->archetype).add(", row ").number(slot->row).end_line();
+        out_.add("entity ").add(describe_entity(options_.entity, name)).add(": archetype ");
+        out_.number(slot->archetype).add(", row ").number(slot->row);
+        out_.add(", tick ").number(reader_.header().tick).end_line();
         return detail::visit_values(
             reader_, options_.entity,
             [&](const ComponentRecord& component, bool is_off) {

@@ -20,9 +20,13 @@ public:
         const WorldHeader& header = reader_.header();
         out_.add("{\"segment\": ").quoted(reader_.segment()).add(", \"tick\": ").number(header.tick);
         out_.add(", \"segment_bytes\": ").number(reader_.segment_bytes());
-        Status status = write_slots();
-        if (status == Status::ok) status = write_components();
-        if (status == Status::ok) status = write_archetypes();
+        out_.add(", \"layout_hash\": \"").hexadecimal(header.layout_hash).add("\"");
+        Status status = Status::ok;
+        if (options_.is_whole) {
+            status = write_slots();
+            if (status == Status::ok) status = write_components();
+            if (status == Status::ok) status = write_archetypes();
+        }
         if (status == Status::ok && !options_.entity.is_null()) status = write_entity();
         out_.add("}\n");
         return status;

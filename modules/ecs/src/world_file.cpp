@@ -22,7 +22,7 @@ constexpr std::string_view kTooManyArchetypes = "was saved with room for more ar
 
 Status refuse(const WorldLoadOptions& options, std::string_view reason) noexcept {
     if (options.problem != nullptr) {
-        *options.problem = {.component = "the world", .field = {}, .reason = reason};
+        *options.problem = {.component = "the world", .field = {}, .reason = reason, .layout = {}};
     }
     return Status::wrong_layout;
 }
@@ -59,6 +59,11 @@ std::string_view describe_problem(const WorldLoadProblem& problem, std::span<cha
         used += count;
     };
     add(problem.component);
+    if (problem.layout.version != 0) {
+        std::array<char, 120> layout;
+        add(" ");
+        add(describe_layout(problem.layout, layout));
+    }
     if (!problem.field.is_empty()) add(".");
     add(problem.field);
     if (!problem.reason.empty()) add(" ");
@@ -86,8 +91,15 @@ Expected<Tick> read_world(World& world, ImageSource source, const WorldLoadOptio
     const auto image = SavedImage::read(source);
     if (!image) return image.status();
     const std::string_view segment = world.segment();
-    const auto saved = WorldReader::open(image->bytes(), segment);
-    if (!saved) return saved.status();
+    LayoutFound found;
+    const auto saved = WorldReader::open(image->bytes(), segment, &found);
+    if (!saved) {
+        if (options.problem != nullptr) {
+            options.problem->component = "the world";
+            options.problem->layout = found;
+        }
+        return saved.status();
+    }
     // All of it is known to be sound before anything is touched.
     if (const Status status = detail::audit_world(*saved, image->bytes()); status != Status::ok)
         return status;

@@ -75,6 +75,7 @@ Status WorldLoader::convert(SchemaPlan& plan) noexcept {
     forget_caches();
     core_.declare_header();
     core_.header_->registry_hash = core_.hash_of_registry();
+    core_.header_->layout_hash = core_.hash_of_layout();
     core_.find_ids_again();
     return Status::ok;
 }

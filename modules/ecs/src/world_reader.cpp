@@ -30,7 +30,8 @@ Status WorldReader::read(std::uint64_t offset, std::span<std::byte> out) const n
     return status == Status::out_of_range ? Status::corrupt_data : status;
 }
 
-Expected<WorldReader> WorldReader::open(const ImageBytes& bytes, std::string_view segment) noexcept {
+Expected<WorldReader> WorldReader::open(const ImageBytes& bytes, std::string_view segment,
+                                        LayoutFound* found) noexcept {
     const auto image = bytes.load<ImageHeader>(0);
     if (!image) return image.status() == Status::out_of_range ? Status::wrong_format : image.status();
     if (image->magic != ImageHeader::kMagic || image->version != ImageHeader::kVersion)
@@ -45,14 +46,14 @@ Expected<WorldReader> WorldReader::open(const ImageBytes& bytes, std::string_vie
         static_cast<void>(made.name_.assign(name.substr(0, made.name_.capacity())));
         made.begin_ = part.offset;
         made.end_ = part.offset + part.bytes;
-        const Status status = made.take_header(part.offset);
+        const Status status = made.take_header(part.offset, found);
         if (status == Status::ok) return made;
         if (status != Status::not_found || !segment.empty()) return status;
     }
     return Status::not_found;
 }
 
-Status WorldReader::take_header(std::uint64_t heap) noexcept {
+Status WorldReader::take_header(std::uint64_t heap, LayoutFound* found) noexcept {
     const auto front = load<ImageHeapHeader>(heap);
     if (!front) return front.status();
     if (front->magic != ImageHeapHeader::kMagic) return Status::not_found;
@@ -64,8 +65,10 @@ Status WorldReader::take_header(std::uint64_t heap) noexcept {
     if (root->bytes != sizeof(WorldHeader)) return Status::wrong_format;
     const auto header = load<WorldHeader>(root->offset);
     if (!header) return header.status();
-    if (header->magic != WorldHeader::kMagic || header->version != WorldHeader::kVersion)
-        return Status::wrong_format;
+    if (header->magic != WorldHeader::kMagic) return Status::wrong_format;
+    if (found != nullptr) *found = {header->version, header->structures_hash};
+    if (header->version != WorldHeader::kVersion) return Status::wrong_format;
+    if (header->structures_hash != kStructuresHash) return Status::wrong_layout;
     header_ = *header;
     header_offset_ = root->offset;
     return has_sound_header() ? Status::ok : Status::corrupt_data;

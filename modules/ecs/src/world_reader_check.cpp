@@ -1,14 +1,26 @@
+#include <ouro/ecs/image_layout.hpp>
 #include <ouro/ecs/world_reader.hpp>
 
 namespace ouro {
 
-Status WorldReader::check() const noexcept {
+// Each of the components and fields is looked at for it.
+Status WorldReader::check_layout() const noexcept {
+    std::uint64_t hash = header_.structures_hash;
     for (std::uint32_t id = 0; id < header_.component_count; ++id) {
         const auto record = component(id);
         if (!record) return record.status();
-        for (std::uint32_t number = 0; number < record->field_count; ++number)
-            if (const auto each = field(*record, number); !each) return each.status();
+        hash = detail::fold_component(hash, *record);
+        for (std::uint32_t number = 0; number < record->field_count; ++number) {
+            const auto each = field(*record, number);
+            if (!each) return each.status();
+            hash = detail::fold_field(hash, *each);
+        }
     }
+    return hash == header_.layout_hash ? Status::ok : Status::corrupt_data;
+}
+
+Status WorldReader::check() const noexcept {
+    if (const Status status = check_layout(); status != Status::ok) return status;
     if (const Status status = check_archetypes(); status != Status::ok) return status;
     for (std::uint32_t id = 0; id < header_.component_count; ++id) {
         const auto record = component(id);

@@ -1,6 +1,7 @@
 #include "text_piece.hpp"
 
 #include <ouro/base/fixed_string.hpp>
+#include <ouro/ecs/image_layout.hpp>
 #include <ouro/ecs/world_text.hpp>
 
 #include <cstring>
@@ -14,6 +15,13 @@ std::uint64_t unsigned_of(std::span<const std::byte> bytes) noexcept {
     std::uint64_t value = 0;
     std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof(value)));
     return value;
+}
+
+void add_layout(TextPiece& text, std::uint64_t hash, std::uint32_t version) noexcept {
+    text.add("0x");
+    for (int digit = 15; digit >= 0; --digit)
+        text.number(hash >> (4 * digit) & 15, 16);
+    text.add(" (version ").number(version).add(")");
 }
 
 std::int64_t signed_of(std::span<const std::byte> bytes) noexcept {
@@ -150,6 +158,14 @@ std::string_view describe_change(const WorldChange& change, std::span<char> text
     add_value(piece, *change.field_before, change.before);
     piece.add(" -> ");
     add_value(piece, *change.field, change.after);
+    return piece.view();
+}
+
+std::string_view describe_layout(const LayoutFound& found, std::span<char> text) noexcept {
+    if (text.empty()) return {};
+    TextPiece piece(text);
+    add_layout(piece.add("is laid out as "), found.structures_hash, found.version);
+    add_layout(piece.add("; this program reads "), kStructuresHash, WorldHeader::kVersion);
     return piece.view();
 }
 

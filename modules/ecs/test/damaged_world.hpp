@@ -178,6 +178,9 @@ private:
         add("no components", base + offsetof(WorldHeader, component_count), 1);
         add("components elsewhere", base + offsetof(WorldHeader, components), header_.entities);
         add("another registry", base + offsetof(WorldHeader, registry_hash), 5, 8);
+        add("other components", base + offsetof(WorldHeader, layout_hash), 5, 8);
+        add("another field",
+            header_.components + 2 * sizeof(ComponentRecord) + offsetof(ComponentRecord, layout_hash), 5, 8);
         add("more archetypes", base + offsetof(WorldHeader, archetype_count), 1'000);
         add("more prefabs", base + offsetof(WorldHeader, prefab_archetypes), 7);
         add("an arena over the slots", base + offsetof(WorldHeader, arenas), header_.entities);

@@ -215,11 +215,87 @@ private:
     }
 };
 
+struct Courier {
+    Entity next;
+    std::uint64_t letters;
+};
+struct Bag {
+    std::uint32_t weight;
+    std::uint32_t trips;
+};
+struct Post {
+    Entity first;
+    Random random;
+    std::uint64_t carried;
+};
+
+// One entity after the other by its name, as `get` and `edit` find them: most of them again where they were
+// found last, some of them elsewhere, since they move from archetype to archetype, go and come.
+class CourierScene final : public Scene {
+public:
+    Status begin(World& world, Schedule& schedule) override {
+        schedule.add("hurry", [](Query<Mut<Courier>, With<Bag>> loaded) {
+            loaded.each([](Mut<Courier> courier) {
+                if (courier->letters % 3 == 0) courier.edit().letters += 5;
+            });
+        });
+        schedule.stage("by name");
+        schedule.add("carry", [](World& own) { carry(own); });
+        Entity last;
+        for (std::uint32_t i = 0; i < 150; ++i) {
+            const Courier courier{last, i};
+            const auto made = i % 3 == 0 ? world.spawn(courier, Bag{i, 0}) : world.spawn(courier);
+            if (!made) return made.status();
+            last = *made;
+        }
+        Post* const post = world.edit_resource<Post>();
+        if (post == nullptr) return Status::capacity_exhausted;
+        *post = {.first = last, .random = Random(6), .carried = 0};
+        return Status::ok;
+    }
+
+private:
+    static void carry(World& world) {
+        Post& post = *world.edit_resource<Post>();
+        Entity before;
+        for (Entity now = post.first; !now.is_null();) {
+            const Courier was = *world.get<Courier>(now);
+            const std::uint32_t fate = post.random.below(64);
+            if (before.is_null() || fate >= 2) {
+                work(world, post, now, was, fate);
+                before = now;
+            } else {
+                replace(world, before, now, was);
+            }
+            now = was.next;
+        }
+    }
+    static void work(World& world, Post& post, Entity self, const Courier& was, std::uint32_t fate) {
+        if (fate < 32) world.edit<Courier>(self)->letters += fate;
+        if (Bag* const bag = fate % 2 == 0 ? world.edit<Bag>(self) : nullptr; bag != nullptr) {
+            bag->weight = bag->weight * 5 + fate;
+            ++bag->trips;
+        } else if (fate == 3) {
+            static_cast<void>(world.add(self, Bag{fate, 0}));
+        } else if (fate == 5) {
+            static_cast<void>(world.remove<Bag>(self));
+        }
+        const Bag* const carried = world.get<Bag>(self);
+        post.carried += was.letters + (carried == nullptr ? 0 : carried->weight);
+    }
+    // Another one in the place of one that goes, in the same slot.
+    static void replace(World& world, Entity before, Entity gone, const Courier& was) {
+        static_cast<void>(world.destroy(gone));
+        const auto made = world.spawn(Courier{was.next, was.letters / 2});
+        world.edit<Courier>(before)->next = made.value_or(was.next);
+    }
+};
+
 }  // namespace
 
 const char* golden_scene_name(std::size_t number) {
-    constexpr std::array<const char*, kGoldenScenes> kNames = {"flock", "fountain", "epidemic", "fire",
-                                                               "market"};
+    constexpr std::array<const char*, kGoldenScenes> kNames = {"flock", "fountain", "epidemic",
+                                                               "fire",  "market",   "courier"};
     return kNames[number];
 }
 
@@ -233,8 +309,10 @@ Scene* make_golden_scene(std::size_t number) {
             return new EpidemicScene;
         case 3:
             return new FireScene;
-        default:
+        case 4:
             return new MarketScene;
+        default:
+            return new CourierScene;
     }
 }
 

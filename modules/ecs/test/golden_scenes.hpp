@@ -22,7 +22,7 @@ public:
     virtual Status begin(World& world, Schedule& schedule) = 0;
 };
 
-inline constexpr std::size_t kGoldenScenes = 5;
+inline constexpr std::size_t kGoldenScenes = 6;
 [[nodiscard]] const char* golden_scene_name(std::size_t number);
 // The caller's, until it is given back.
 [[nodiscard]] Scene* make_golden_scene(std::size_t number);

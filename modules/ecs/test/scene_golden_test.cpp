@@ -3,6 +3,7 @@
 #include "golden_scenes.hpp"
 
 #include <ouro/base/hash.hpp>
+#include <ouro/ecs/image_layout.hpp>
 #include <ouro/ecs/worlds.hpp>
 #include <ouro/memory/system_allocator.hpp>
 
@@ -82,11 +83,12 @@ Hashes run_scene(std::size_t number, unsigned workers) {
 }
 
 constexpr std::array<Hashes, kGoldenScenes> kGolden = {{
-    {0xc792c88fef239968, 0x62764da22d973bab, 0x70942d294553f107, 0x77d796f593a4f170, 0x571b4ab83b3e742f},
-    {0xf0a8c81b275b6f0f, 0x0824f9406c748160, 0x8dd105d73cf51269, 0x5932511947f45566, 0x48884059133a2c70},
-    {0xfec21b23f8fe0ec9, 0x64409e4056d3106f, 0xd1312cadfe93a6ed, 0x41fe28914c1cb9ca, 0x101ff6beaa53be3d},
-    {0xd2cad17db12cd396, 0x439eef7913f306e6, 0xb733065b5272b7ba, 0x30ffb9c5178a7ad1, 0x1f161b691312884b},
-    {0xe10a9e693b28c756, 0xa3cbfb06c2364cfe, 0x594aa956cbc350b8, 0x19bb52c0d6818d6d, 0xade764ce0fb4ff0e},
+    {0x2233f8cbbad4c85e, 0x977546e2b9b0312d, 0x2fcc7cace5aaf091, 0xf7255c321f26758e, 0xe1d2aaaa4bb642d8},
+    {0x099c03fbfb5c63ea, 0x6ed7942dfe42df97, 0xf3d656753e9ebff0, 0xa80226230d544800, 0x94abb7d603885369},
+    {0x62927843aaa13194, 0xfe3c65b199994ef1, 0x53680f11fec2fc02, 0xb3f7cb62b843b7c2, 0x11a7c2bf7ccd5dd7},
+    {0x2891a6b0f2cf093a, 0x3c127dfaa2048668, 0x7c159bfc39d86a20, 0x8e77b5e7c78e39f4, 0x96c51182f54015d6},
+    {0x56482841a957a3b6, 0x3df398e55f01245c, 0x14f9019cb51fda5f, 0x68dfd6e0b54f5de2, 0x8fc01a489526ff79},
+    {0x30f693660b012901, 0x302f454d629de383, 0xad1dfdc6e82fb763, 0xd5e92f70c2e116ae, 0x2696b6eed0cb9654},
 }};
 
 std::string text_of(const Hashes& hashes) {
@@ -121,6 +123,20 @@ TEST(GoldenScenes, Fire) {
 }
 TEST(GoldenScenes, Market) {
     expect_golden(4);
+}
+
+TEST(GoldenScenes, Courier) {
+    expect_golden(5);
+}
+
+// What readers of another build compare.
+TEST(GoldenScenes, LayoutIsHashedAlike) {
+    SceneRun run(3, 0);
+    ASSERT_TRUE(run.is_ready());
+    const WorldHeader& header = run.world().core().header();
+    EXPECT_EQ(header.structures_hash, kStructuresHash);
+    EXPECT_EQ(kStructuresHash, 0xd3f85347d6e661adU);
+    EXPECT_EQ(header.layout_hash, 0xa50e0025ea19de44U);
 }
 
 // Every tick is gone back from and simulated again.

@@ -256,6 +256,30 @@ TEST_F(ScheduleTest, ARunAllocatesNothingOnceItIsWarm) {
         EXPECT_TRUE(run());
 }
 
+// Nor do systems that record, from loops too, on whatever thread they run; and nor does applying it.
+TEST_F(ScheduleTest, RecordingCommandsAllocatesNothingOnceItIsWarm) {
+    ASSERT_TRUE(world().spawn_copies(500, Position{1, 2}, Health{1}));
+    schedule_->add("churn", [](JobPool& pool, Query<Entity, Health&> all, Commands commands) {
+        const NoAllocationScope quiet("a system");
+        all.parallel_each(pool, commands, [](Commands& own, Entity self, Health& health) {
+            const NoAllocationScope inner("a part of its loop");
+            if (++health.points % 2 == 0) {
+                own.add(self, Frozen{});
+            } else {
+                own.remove<Frozen>(self);
+                own.destroy(self);
+                own.spawn(Position{3, 4}, Health{health.points});
+            }
+        });
+    });
+    for (int tick = 0; tick < 6; ++tick)
+        ASSERT_TRUE(run());
+    const NoAllocationScope quiet("a tick with commands");
+    for (int tick = 0; tick < 6; ++tick)
+        EXPECT_TRUE(run());
+    EXPECT_EQ(world().stats().entities, 500U);
+}
+
 TEST_F(ScheduleTest, LookingUpASingleEntityMarksItAlone) {
     const Entity ada = *world().spawn(Position{1, 2});
     ASSERT_TRUE(world().spawn_copies(200, Position{}));

@@ -8,6 +8,8 @@
 #include <ouro/memory/system_allocator.hpp>
 
 #include <algorithm>
+#include <array>
+#include <string>
 
 namespace ouro {
 namespace {
@@ -91,6 +93,39 @@ TEST_F(WorldBeginningTest, AnotherWorldInItsPlaceIsNotIt) {
     EXPECT_EQ(world().check(), Status::not_found);
     EXPECT_TRUE(other->commit());
     EXPECT_EQ(other->check(), Status::ok);
+}
+
+TEST(WorldRefusal, SaysWhatWasAskedForAndWhatThereIs) {
+    const std::array segments = {
+        SegmentOptions{.name = "world", .bytes = std::uint64_t{1} << 20},
+        SegmentOptions{.name = "bound", .bytes = std::uint64_t{1} << 20, .kind = SegmentKind::process_bound}};
+    auto ring = StateRing::create(
+        {.segments = segments, .history_ticks = 4, .history_bytes = std::uint64_t{24} << 20});
+    ASSERT_TRUE(ring);
+    const auto told = [&](const WorldOptions& options) {
+        WorldRefusal refusal;
+        EXPECT_FALSE(World::create(*ring, options, &refusal));
+        std::array<char, 200> text;
+        return std::string(describe_refusal(refusal, text));
+    };
+    EXPECT_EQ(
+        told({.max_entities = 1'000'000, .max_archetypes = 64}),
+        "max_entities 1000000 and max_archetypes 64 need 8036992 bytes at least, and segment 'world' has "
+        "1048576 (capacity_exhausted)");
+    EXPECT_EQ(told({.max_entities = 0}),
+              "max_entities 0 and max_archetypes 1024 are asked for: there are one at least, and 65535 "
+              "archetypes at "
+              "most (bad_argument)");
+    EXPECT_EQ(told({.segment = "bound", .max_entities = 10}),
+              "segment 'bound' cannot hold a world: it is not SegmentKind::portable with Tracking::declared "
+              "(bad_argument)");
+    EXPECT_EQ(told({.segment = "nowhere", .max_entities = 10}),
+              "the ring has no segment 'nowhere' (not_found)");
+    WorldRefusal none;
+    ASSERT_TRUE(World::create(*ring, {.max_entities = 10}, &none));
+    EXPECT_EQ(none.status, Status::ok);
+    EXPECT_EQ(told({.max_entities = 10}),
+              "segment 'world' has a world or a heap already: attach to it (address_in_use)");
 }
 
 TEST_F(WorldBeginningTest, AScheduleSaysSo) {

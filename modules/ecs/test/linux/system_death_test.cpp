@@ -174,6 +174,25 @@ TEST_F(SystemDeathTest, RecordsInALoopWithTheWrongRecorder) {
                  "records with the Commands it is called with: copyist");
 }
 
+// Whatever is asked of it first.
+TEST_F(SystemDeathTest, AWorldInThePlaceOfAnotherIsNoticed) {
+    rig_.commit();
+    ASSERT_TRUE(rig_.ring().rollback(0));
+    EXPECT_FALSE(world().is_alive(ada_));
+    auto other = World::create(rig_.ring(), {.max_entities = 20'000, .max_archetypes = 32});
+    ASSERT_TRUE(other);
+    constexpr const char* kTold = "another world was made in the place of this one";
+    EXPECT_DEATH(static_cast<void>(world().get<Position>(ada_)), kTold);
+    EXPECT_DEATH(static_cast<void>(world().edit<Position>(ada_)), kTold);
+    EXPECT_DEATH(static_cast<void>(world().has<Position>(ada_)), kTold);
+    EXPECT_DEATH(static_cast<void>(world().is_alive(ada_)), kTold);
+    EXPECT_DEATH(static_cast<void>(world().spawn(Position{})), kTold);
+    EXPECT_DEATH(static_cast<void>(world().destroy(ada_)), kTold);
+    EXPECT_DEATH(static_cast<void>(Query<const Position&>(world()).count()), kTold);
+    EXPECT_EQ(world().commit().status(), Status::not_found);
+    EXPECT_TRUE(other->spawn(Position{}));
+}
+
 TEST_F(SystemDeathTest, NamesAPendingEntityTooLate) {
     auto queue = CommandQueue::create();
     ASSERT_TRUE(queue);

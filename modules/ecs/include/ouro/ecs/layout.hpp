@@ -166,7 +166,7 @@ struct HeatArena {
 
 struct WorldHeader {
     static constexpr std::array<char, 8> kMagic = {'o', 'u', 'r', 'o', 'e', 'c', 's', '\0'};
-    static constexpr std::uint32_t kVersion = 1;
+    static constexpr std::uint32_t kVersion = 2;
 
     std::array<char, 8> magic;
     std::uint32_t version;
@@ -194,7 +194,12 @@ struct WorldHeader {
     std::uint32_t first_sparse;
     // How many archetypes have kPrefabComponent.
     std::uint32_t prefab_archetypes;
-    std::array<std::uint32_t, 6> unused;
+    // How all structures of this file and those that lead here are laid out: kStructuresHash of the program
+    // that wrote the image; see image_layout.hpp.
+    std::uint64_t structures_hash;
+    // Begins with structures_hash; then all components in their order, with names, sizes and fields.
+    std::uint64_t layout_hash;
+    std::array<std::uint32_t, 2> unused;
 };
 static_assert(sizeof(WorldHeader) == 128 && SimKey<WorldHeader> && SimKey<ArchetypeRecord>);
 static_assert(SimKey<ComponentRecord> && SimKey<FieldRecord> && SimKey<BlockColumn> && SimKey<EntitySlot>);

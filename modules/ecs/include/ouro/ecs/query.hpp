@@ -54,7 +54,7 @@ class Query {
 
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
-    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&Plan::cache(core)) {
+    explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&cache_of(core)) {
         detail::expect_query([] { return detail::access_of<false, Terms...>(); });
         if constexpr (Plan::kHasSparse)
             detail::expect_query([] { return detail::access_of<true, Terms...>(); });
@@ -159,6 +159,13 @@ public:
         return found;
     }
 
+    // The same for rows of which T changed, or came, in the world's tick `since` or later; see changes in
+    // docs/ecs.md. Rather too many rows than one too few.
+    template <class T, class Fn>
+    void each_changed_since(std::uint32_t since, Fn&& fn) const noexcept;
+    template <class T>
+    [[nodiscard]] std::uint32_t count_changed_since(std::uint32_t since) const noexcept;
+
     // Calls fn with each entity, the last first. fn may destroy it, and add and remove components of it;
     // nothing counts as changed by being visited. See batches.hpp.
     template <class Fn>
@@ -249,6 +256,14 @@ private:
     [[gnu::noinline]] void declare_first(const detail::QueryMatch& match, std::uint32_t rows) const noexcept {
         Plan::declare({core_, core_->columns_at(match.ready_block()), 0}, match, 0, rows, rows);
     }
+
+    [[nodiscard]] static detail::QueryCache& cache_of(detail::WorldCore& core) noexcept {
+        core.expect_not_replaced();
+        return Plan::cache(core);
+    }
+
+    template <class T, class Visit>
+    void visit_changed_since(std::uint32_t since, Visit&& visit) const noexcept;
 
     // --- queries with sparse terms
     template <class Fn>
@@ -380,3 +395,4 @@ void Query<Terms...>::drain(Fn&& fn) const noexcept {
 #include <ouro/ecs/detail/query_list.hpp>
 #include <ouro/ecs/detail/query_loops.hpp>
 #include <ouro/ecs/detail/query_sharing.hpp>
+#include <ouro/ecs/detail/query_since.hpp>

@@ -87,9 +87,10 @@ struct TermBase {
                   "names and relations are written by their own functions: use const T&");
 };
 
+// Goes on as a term that is one, so that nothing else is said.
 template <class Term>
-struct TermTraits {
-    static_assert(!sizeof(Term),
+struct TermTraits : TermTraits<std::conditional_t<sizeof(Term*) == 0, Term, Entity>> {
+    static_assert(sizeof(Term*) == 0,
                   "a query is made of T&, const T&, Mut<T>, Optional<...>, Entity, With<T>, Without<T>, "
                   "Changed<T> and ChangedNow<T>");
 };
@@ -163,6 +164,17 @@ inline constexpr bool kIsSparseTerm = kIsSparse<typename TermTraits<Term>::Compo
 // What a term does to columns.
 template <class Term>
 inline constexpr TermRole kColumnRole = kIsSparseTerm<Term> ? TermRole::joins : TermTraits<Term>::kRole;
+
+// Whether two terms hand out the same component, and one of them to be written: two references to one value.
+template <class One, class Other>
+inline constexpr bool kClashes =
+    std::is_same_v<typename TermTraits<One>::Component, typename TermTraits<Other>::Component> &&
+    TermTraits<One>::kHandsOut && TermTraits<Other>::kHandsOut &&
+    (TermTraits<One>::kRole != TermRole::reads || TermTraits<Other>::kRole != TermRole::reads);
+// Each term clashes with itself when it writes; with others none may.
+template <class Term, class... Terms>
+inline constexpr bool kIsHandedOutOnce =
+    (std::size_t{0} + ... + (kClashes<Term, Terms> ? 1 : 0)) <= (kClashes<Term, Term> ? 1 : 0);
 
 }  // namespace detail
 }  // namespace ouro

@@ -83,9 +83,12 @@ struct SystemContext {
 // and whether it only reads.
 template <class Param>
 struct SystemParam {
-    static_assert(!sizeof(Param),
-                  "a system's parameters are Query<...>, Res<T>, Res<const T>, Commands, JobPool&, "
-                  "Exclusive<...> and World&");
+    // For no type at all; it goes on so that nothing but SystemParams has something to say.
+    static constexpr bool kIsUnknown = true;
+    static constexpr bool kOnlyReads = true;
+    static void declare(SystemAccess& system) noexcept;
+    static Status prepare(World& world) noexcept;
+    static Param& make(const SystemContext& context) noexcept;
 };
 
 template <class... Terms>
@@ -172,6 +175,9 @@ struct SystemParam<Exclusive<Filters...>> {
 // What a function asks for, and how it is called.
 template <class... Args>
 struct SystemParams {
+    static_assert((!requires { SystemParam<std::remove_cvref_t<Args>>::kIsUnknown; } && ...),
+                  "a system's parameters are Query<...>, Res<T>, Res<const T>, Commands, JobPool&, "
+                  "Exclusive<...> and World&");
     static constexpr bool kOnlyReads = (SystemParam<std::remove_cvref_t<Args>>::kOnlyReads && ...);
     static void declare(SystemAccess& system) noexcept {
         (SystemParam<std::remove_cvref_t<Args>>::declare(system), ...);
@@ -188,8 +194,24 @@ struct SystemParams {
     }
 };
 
+// Its parameters' types are not known before the call.
 template <class Fn>
-struct SystemSignature : SystemSignature<decltype(&Fn::operator())> {};
+struct UnknownSignature {
+    static_assert(
+        sizeof(Fn*) == 0,
+        "a system says its access by the types of its parameters: write Query<...> instead of auto, "
+        "and give a function or lambda that is not overloaded");
+    static constexpr bool kOnlyReads = true;
+    static void declare(SystemAccess& system) noexcept;
+    static Status prepare(World& world) noexcept;
+    static void call(Fn& fn, const SystemContext& context) noexcept;
+};
+
+template <class Fn>
+struct SystemSignature : UnknownSignature<Fn> {};
+template <class Fn>
+    requires requires { &Fn::operator(); }
+struct SystemSignature<Fn> : SystemSignature<decltype(&Fn::operator())> {};
 template <class Result, class... Args>
 struct SystemSignature<Result (*)(Args...)> : SystemParams<Args...> {};
 template <class Result, class... Args>

@@ -7,6 +7,7 @@
 #include <ouro/ecs/detail/system_scope.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/entity.hpp>
+#include <ouro/ecs/world_refusal.hpp>
 #include <ouro/ecs/world_stats.hpp>
 #include <ouro/os/reservation.hpp>
 
@@ -43,8 +44,10 @@ public:
     // Fails with not_found (no such segment), bad_argument (no entities or too many archetypes, or the
     // segment is process-bound or not declared), address_in_use (a world or a heap lies there already:
     // attach, or see ImageHeapOptions::replaces), capacity_exhausted (the segment is too small for the
-    // tables), and as os::reserve does.
-    [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {}) noexcept;
+    // tables), and as os::reserve does. What exactly was asked for, and what there is, is said in the
+    // refusal, where one is given; see world_refusal.hpp.
+    [[nodiscard]] static Expected<World> create(StateRing& ring, const WorldOptions& options = {},
+                                                WorldRefusal* refusal = nullptr) noexcept;
     // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is
     // corrupt_data, whatever is wrong with it, and nothing has changed. Fails with not_found (no such
     // segment, or no world in it), bad_argument (as create), wrong_format, corrupt_data, and as os::reserve
@@ -95,7 +98,10 @@ public:
         return spawn_many<Ts...>(count, [&](Ts&... cells) { ((cells = values), ...); });
     }
 
-    [[nodiscard]] bool is_alive(Entity entity) const noexcept { return core_->is_alive(entity); }
+    [[nodiscard]] bool is_alive(Entity entity) const noexcept {
+        core_->expect_not_replaced();
+        return core_->is_alive(entity);
+    }
     // stale_handle.
     Status destroy(Entity entity) noexcept {
         expect_free(entity);
@@ -110,6 +116,7 @@ public:
     template <class T>
     [[nodiscard]] const T* get(Entity entity) const noexcept {
         static_assert(!kIsTag<T>, "a tag has no value: ask has<T>(entity)");
+        core_->expect_not_replaced();
         detail::expect_access<T>(*core_, entity, false);
         if constexpr (kIsSparse<T>) {
             if (!core_->is_alive(entity)) return nullptr;
@@ -126,6 +133,7 @@ public:
     template <class T>
     [[nodiscard]] T* edit(Entity entity) noexcept {
         static_assert(!kIsTag<T>, "a tag has no value");
+        core_->expect_not_replaced();
         static_assert(kIsPlain<T>, "names and relations are written by their own functions");
         detail::expect_access<T>(*core_, entity, true);
         detail::expect_no_loop();
@@ -144,6 +152,7 @@ public:
     }
     template <class T>
     [[nodiscard]] bool has(Entity entity) const noexcept {
+        core_->expect_not_replaced();
         const ComponentId id = core_->id_of<T>();
         if constexpr (kIsSparse<T>)
             return is_alive(entity) && find_sparse(entity, id) != 0;
@@ -203,6 +212,10 @@ public:
     // The same for a tick of a future that was left behind and kept.
     [[nodiscard]] Expected<PastWorld> at(KeptFuture future, Tick tick) const noexcept;
 
+    // The tick that is being made, as marks of changes have it: it is in the image, counts on with each
+    // commit, goes back with it, and wraps around. Not the ring's number. See Query::each_changed_since.
+    [[nodiscard]] std::uint32_t tick() const noexcept { return core_->now(); }
+
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
     // The name of its own.
     [[nodiscard]] std::string_view segment() const noexcept;
@@ -218,6 +231,7 @@ public:
 private:
     World(os::Reservation outside, detail::WorldCore* core) noexcept
         : outside_(std::move(outside)), core_(core) {}
+    [[nodiscard]] static Expected<World> create_in(StateRing& ring, const WorldOptions& options) noexcept;
     [[nodiscard]] static Expected<World> make(StateRing& ring, const ImageHeap& heap,
                                               const WorldOptions* options) noexcept;
     [[nodiscard]] Expected<PastWorld> seen_in(Expected<TickView> view) const noexcept;
@@ -285,7 +299,10 @@ private:
             core_->look_up_cell(detail::type_number<T>(), entity, sizeof(T), place);
         return column == nullptr ? nullptr : &core_->cell<T>(*column, place.index);
     }
-    void expect_free(Entity entity) const noexcept { core_->expect_free(entity); }
+    void expect_free(Entity entity) const noexcept {
+        core_->expect_not_replaced();
+        core_->expect_free(entity);
+    }
 
     os::Reservation outside_;
     detail::WorldCore* core_ = nullptr;

@@ -18,6 +18,8 @@ namespace ouro {
 struct WorldDumpOptions {
     // Shows this one with its fields too.
     Entity entity = {};
+    // False: nothing but this entity.
+    bool is_whole = true;
     // How many free slots are listed.
     std::uint32_t free_slots = 16;
     // Each column with its blocks: how full, where, and when it was changed last.

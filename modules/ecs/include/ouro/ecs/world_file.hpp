@@ -2,6 +2,7 @@
 
 #include <ouro/base/expected.hpp>
 #include <ouro/base/fixed_string.hpp>
+#include <ouro/ecs/image_layout.hpp>
 #include <ouro/ecs/past_world.hpp>
 #include <ouro/ecs/world.hpp>
 #include <ouro/streams/image_file.hpp>
@@ -51,6 +52,8 @@ struct WorldLoadProblem {
     FixedString<47> field;
     // A sentence of which "<component>.<field>" is the beginning; empty when it was nothing of the kind.
     std::string_view reason;
+    // How the file is laid out, when that is the reason; then the two above are empty.
+    LayoutFound layout;
 };
 // "Health.points was saved as another kind of value". As much as fits, with a zero at the end.
 [[nodiscard]] std::string_view describe_problem(const WorldLoadProblem& problem,
@@ -58,7 +61,7 @@ struct WorldLoadProblem {
 
 struct WorldLoadOptions {
     std::span<const SchemaChange> changes = {};
-    // Set when loading fails with wrong_layout.
+    // Set when loading fails with wrong_layout, or with wrong_format because the world is of another version.
     WorldLoadProblem* problem = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include <ouro/base/field_kind.hpp>
 #include <ouro/base/fixed_string.hpp>
 #include <ouro/ecs/image_bytes.hpp>
+#include <ouro/ecs/image_layout.hpp>
 #include <ouro/ecs/layout.hpp>
 
 #include <cstddef>
@@ -26,10 +27,11 @@ namespace ouro {
 class WorldReader {
 public:
     // The world of a segment; without a name, the first one in the image. Fails with not_found (no such
-    // segment, or no world in it), wrong_format (not an image, or of another version), corrupt_data, and as
-    // the bytes do.
-    [[nodiscard]] static Expected<WorldReader> open(const ImageBytes& bytes,
-                                                    std::string_view segment = {}) noexcept;
+    // segment, or no world in it), wrong_format (not an image, or of another version), wrong_layout (of this
+    // version, but from a program whose structures lie otherwise), corrupt_data, and as the bytes do. What
+    // the world says of its layout is put into `found`, as soon as that much could be read.
+    [[nodiscard]] static Expected<WorldReader> open(const ImageBytes& bytes, std::string_view segment = {},
+                                                    LayoutFound* found = nullptr) noexcept;
 
     [[nodiscard]] const WorldHeader& header() const noexcept { return header_; }
     [[nodiscard]] std::string_view segment() const noexcept { return name_.view(); }
@@ -118,10 +120,11 @@ private:
     [[nodiscard]] bool fits(std::uint64_t offset, std::uint64_t bytes) const noexcept {
         return offset >= begin_ && offset <= end_ && bytes <= end_ - offset;
     }
-    [[nodiscard]] Status take_header(std::uint64_t heap) noexcept;
+    [[nodiscard]] Status take_header(std::uint64_t heap, LayoutFound* found) noexcept;
     [[nodiscard]] bool has_sound_header() const noexcept;
     [[nodiscard]] bool is_sound(const ComponentRecord& component) const noexcept;
     [[nodiscard]] bool is_sound(const ArchetypeRecord& archetype) const noexcept;
+    [[nodiscard]] Status check_layout() const noexcept;
     [[nodiscard]] Status check_sparse(const ComponentRecord& component) const noexcept;
     [[nodiscard]] Status check_archetypes() const noexcept;
     [[nodiscard]] Status check_rows(const ArchetypeRecord& archetype, std::uint32_t number) const noexcept;

@@ -55,6 +55,9 @@ template <class... Terms>
 struct QueryPlan {
     static constexpr std::size_t kColumns = (std::size_t{0} + ... + (kHasColumn<Terms> ? 1 : 0));
     static_assert(kColumns <= kMaxQueryTerms, "a query hands out twelve components at most");
+    static_assert((kIsHandedOutOnce<Terms, Terms...> && ...),
+                  "a query hands out a component that is written once only: name it in one of T&, const T&, "
+                  "Mut<T> and Optional<...>");
     // Whether rows are passed over one by one.
     static constexpr bool kFiltersRows =
         ((TermTraits<Terms>::kToggles || kColumnRole<Terms> == TermRole::changed ||

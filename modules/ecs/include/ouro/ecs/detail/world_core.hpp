@@ -272,6 +272,7 @@ private:
     // Columns were made anew: what is known of their places and sizes.
     void forget_places() noexcept;
     [[nodiscard]] std::uint64_t hash_of_registry() const noexcept;
+    [[nodiscard]] std::uint64_t hash_of_layout() const noexcept;
     void carve(MemoryBlock outside, const WorldOptions& options) noexcept;
     void take_places() noexcept;
 

@@ -26,6 +26,12 @@ public:
         return header_->magic == WorldHeader::kMagic && at(header_->entities) == start_of(slots_) &&
                at(header_->archetypes) == start_of(archetypes_) && header_->max_archetypes == max_archetypes_;
     }
+    // In checked builds, before anything else is done with it.
+    void expect_not_replaced() const noexcept {
+        OURO_DEBUG_ASSERT(header_->magic != WorldHeader::kMagic || is_there(),
+                          "another world was made in the place of this one after a rollback: use the object "
+                          "that World::create returned then");
+    }
     [[nodiscard]] std::uint32_t offset_of_header() const noexcept { return heap_.offset_of(header_); }
     [[nodiscard]] std::uint32_t segment_offset() const noexcept {
         return heap_.offset_of(heap_.segment().data);
