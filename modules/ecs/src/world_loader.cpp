@@ -23,7 +23,8 @@ void WorldLoader::forget_caches() noexcept {
     std::ranges::fill(core_.sparse_ready_, SparseReady{});
     std::ranges::fill(core_.plans_, SpawnPlan{});
     std::ranges::fill(core_.move_plans_, MovePlan{});
-    std::ranges::fill(core_.cell_places_, CellPlace{});
+    for (CellPlace& place : core_.cell_places_)
+        place.forget();
     std::ranges::fill(core_.by_mask_, 0U);
     for (QueryCache& query : core_.queries_) {
         query.registry_hash = query.known_hash = 0;

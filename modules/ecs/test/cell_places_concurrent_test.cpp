@@ -6,6 +6,7 @@
 #include <ouro/jobs/parallel_for.hpp>
 
 #include <atomic>
+#include <utility>
 #include <vector>
 
 namespace ouro {
@@ -17,16 +18,16 @@ template <unsigned>
 struct Kind {};
 
 TEST(CellPlacesConcurrent, ReadersFindTheSameAtOnce) {
-    EcsRig rig;
+    EcsRig rig(std::uint64_t{8} << 20, {.max_entities = 5'000, .max_archetypes = 256});
     ASSERT_TRUE(rig.is_ready());
     World& world = rig.world();
     std::vector<Entity> all;
-    // Sixteen archetypes, which share the places of each type.
+    // 128 archetypes, which share the places of each type.
     for (unsigned i = 0; i < 4'096; ++i) {
         const Entity entity = *world.spawn(Position{static_cast<float>(i), 1}, Health{static_cast<int>(i)});
-        const bool is_marked =
-            ((i & 1) == 0 || world.add<Kind<0>>(entity)) && ((i & 2) == 0 || world.add<Kind<1>>(entity)) &&
-            ((i & 4) == 0 || world.add<Kind<2>>(entity)) && ((i & 8) == 0 || world.add<Kind<3>>(entity));
+        const bool is_marked = [&]<unsigned... kKinds>(std::integer_sequence<unsigned, kKinds...>) {
+            return (((i >> kKinds & 1) == 0 || world.add<Kind<kKinds>>(entity)) && ...);
+        }(std::make_integer_sequence<unsigned, 7>{});
         ASSERT_TRUE(is_marked);
         all.push_back(entity);
     }

@@ -72,19 +72,24 @@ void mark_by_bits(World& world, Entity entity, unsigned bits, std::integer_seque
 }
 
 // More archetypes than a type has places.
-TEST_F(CellPlacesTest, ArchetypesThatShareAPlaceAreToldApart) {
-    const std::vector<Entity> all = spawn(32);
-    for (unsigned i = 0; i < all.size(); ++i)
-        mark_by_bits(world(), all[i], i, std::make_integer_sequence<unsigned, 5>{});
+TEST(CellPlaces, ArchetypesThatShareAPlaceAreToldApart) {
+    EcsRig rig(std::uint64_t{8} << 20, {.max_entities = 1'000, .max_archetypes = 256});
+    ASSERT_TRUE(rig.is_ready());
+    std::vector<Entity> all;
+    for (unsigned i = 0; i < 2 * detail::kPlacesOfType; ++i) {
+        all.push_back(*rig.world().spawn(Velocity{static_cast<float>(i), 0, 0}));
+        mark_by_bits(rig.world(), all[i], i, std::make_integer_sequence<unsigned, 7>{});
+    }
+    ASSERT_GE(rig.world().stats().archetypes, 2 * detail::kPlacesOfType);
     for (int turn = 0; turn < 3; ++turn) {
         for (unsigned i = 0; i < all.size(); ++i) {
-            ASSERT_EQ(x_of(all[i]), static_cast<float>(i));
-            world().edit<Velocity>(all[i])->y += 1;
+            ASSERT_EQ(rig.world().get<Velocity>(all[i])->x, static_cast<float>(i));
+            rig.world().edit<Velocity>(all[i])->y += 1;
         }
-        rig_.commit();
+        rig.commit();
     }
     for (const Entity entity : all)
-        EXPECT_EQ(world().get<Velocity>(entity)->y, 3);
+        EXPECT_EQ(rig.world().get<Velocity>(entity)->y, 3);
 }
 
 // Twelve bytes a row: some lie in two pages. Nothing else declares the second one.

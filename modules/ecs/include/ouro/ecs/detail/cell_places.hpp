@@ -41,7 +41,9 @@ public:
     // another's, or somebody is at it.
     void note(std::uint64_t name, std::uint64_t now, const ArchetypeRecord& archetype, unsigned column,
               std::size_t bytes, const std::byte* base) noexcept;
-    void forget() noexcept { epoch_ = 0; }
+    void forget() noexcept {
+        if (epoch_ != 0) epoch_ = 0;
+    }
 
 private:
     static constexpr std::uint64_t kBusy = ~std::uint64_t{0};
@@ -62,9 +64,10 @@ struct KnownCell {
     std::uint32_t block = 0;
 };
 
-// A few places for each type. Two that meet in one take turns by epochs, and the second is looked up.
-inline constexpr std::uint32_t kPlacesOfType = 8;
-inline constexpr std::uint32_t kPlacedTypes = 64;
+// Some places for each type: as many as archetypes are looked into at random in most programs. Two that meet
+// in one take turns by epochs, and the second is looked up. Memory that is never touched costs nothing.
+inline constexpr std::uint32_t kPlacesOfType = 64;
+inline constexpr std::uint32_t kPlacedTypes = 32;
 inline constexpr std::uint32_t kCellPlaces = kPlacesOfType * kPlacedTypes;
 
 [[nodiscard]] constexpr std::uint32_t cell_place_of(std::uint32_t type, std::uint32_t archetype) noexcept {
