@@ -99,7 +99,6 @@ void name_function(void*, std::uint64_t address, std::span<char> name) noexcept 
 struct File {
     int descriptor = -1;
     bool is_written = true;
-    bool is_empty = true;
 };
 
 enum class Format : unsigned char { recording, pprof, folded };
@@ -109,25 +108,12 @@ Format format_of(const FileName& name) noexcept {
     return name.ends_with(".folded") ? Format::folded : Format::recording;
 }
 
-// As of programs that free all they have before they end.
-void explain_empty(const FileName& name) noexcept {
-    TextBuffer text;
-    text.add("OUROBOROS_MALLOC: ")
-        .add(name.text())
-        .add(" is empty: nothing that was sampled is live at the end. ");
-    text.add(
-        "A profile with another ending than .folded also knows what was allocated: ouro report --by "
-        "allocated\n");
-    text.write();
-}
-
 // What a viewer opens.
 Expected<void> write_export(const FileName& name, Format format) noexcept {
     File file{::open(name.text(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
     if (file.descriptor < 0) return errno == ENOENT ? Status::not_found : Status::permission_denied;
     const ByteSink sink{[](void* context, std::string_view bytes) {
                             auto& to = *static_cast<File*>(context);
-                            to.is_empty &= bytes.empty();
                             write_all(to.descriptor, bytes, to.is_written);
                         },
                         &file};
@@ -138,7 +124,6 @@ Expected<void> write_export(const FileName& name, Format format) noexcept {
         write_folded_stacks(sink, SiteOrder::live, names);
     }
     if (::close(file.descriptor) != 0 || !file.is_written) return Status::io_error;
-    if (file.is_empty) explain_empty(name);
     return {};
 }
 

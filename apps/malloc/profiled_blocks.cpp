@@ -168,10 +168,11 @@ bool record(const void* block, std::size_t size, std::uint64_t mean) noexcept {
 
 void* sample_small(std::size_t size, std::size_t alignment) noexcept {
     const std::uint64_t mean = begin_countdown(size);
-    void* const block = mean != 0 ? take_block(size, alignment) : nullptr;
-    if (block == nullptr) return nullptr;
+    if (mean == 0) return nullptr;
+    // Where there is no room for it, its site hears of it all the same.
+    void* const block = take_block(size, alignment);
     if (!record(block, size, mean)) {
-        give_back(block, size);
+        if (block != nullptr) give_back(block, size);
         return nullptr;
     }
     g_blocks.fetch_add(1, std::memory_order_relaxed);

@@ -92,7 +92,7 @@ Work use_by_turns(std::size_t heaps) {
 void measure_many_heaps(Session& session) {
     session.measure("small: 96 heaps by turns, one thread", kNanoseconds)
         .ours(use_by_turns(96))
-        .peer("ours with 48 heaps", "", use_by_turns(48))
+        .peer("ours with 48 heaps", "this build", use_by_turns(48))
         .operations(session.sized(96'000, 960))
         .note("an allocation and a free; a thread remembers 64 of its heaps")
         .run();

@@ -108,8 +108,8 @@ class Views(unittest.TestCase):
                                    r'numbers = 3 elements, room for \d+, at offset \d+, next = offset \d+ to Shop\}')
 
     def assert_tags(self, text):
-        self.assertRegex(text, r"everything +1000 B +3.4 KiB +- +- +1 +0\n")
-        self.assertRegex(text, r"  sample-game +1000 B +3.4 KiB +- +- +1 +0\n")
+        self.assertRegex(text, r"everything +1000 B +3.4 KiB +- +- +1 +1\n")
+        self.assertRegex(text, r"  sample-game +1000 B +3.4 KiB +- +- +1 +1\n")
         self.assertRegex(text, r"    sample-creatures +1000 B +3.4 KiB +2 KiB +4 KiB +1 +1\n")
 
     def test_the_ledger_of_a_stopped_program(self):

@@ -153,7 +153,7 @@ bool record_sample(const SampledBlock& block, const SampleClock& clock) noexcept
     add_one(site.samples);
     if (number == 0) add_one(profile->dropped_sites);
     add_to_sum(site.allocated, weighted_bytes(block.bytes, weight), weight);
-    if (keep_sample(*profile, number, block, weight, clock)) return true;
+    if (block.address != nullptr && keep_sample(*profile, number, block, weight, clock)) return true;
     add_one(profile->dropped_blocks);
     return false;
 }

@@ -81,7 +81,8 @@ struct SampledBlock {
     // What begin_countdown said.
     std::uint64_t mean_bytes = 0;
 };
-// False when the block is not known from now on, for lack of room; it is counted at its site all the same.
+// False when the block is not known from now on, for lack of room or of an address; it is counted at its site
+// all the same.
 [[nodiscard]] bool record_sample(const SampledBlock& block, const SampleClock& clock) noexcept;
 
 // False for certain when nobody sampled the block: without a lock.
