@@ -127,6 +127,9 @@ void with_reader(const DumpRequest& request, const std::string& target, Write&& 
         if (is_torn && attempt < kTries && number_in<std::uint32_t>(target)) continue;
         const WorldReader sound = reader_of(*image, request.segment);
         write(sound, *image);
+        // Shown all the same: whoever looks for the damage wants to see it.
+        if (is_torn && !number_in<std::uint32_t>(target))
+            throw ReportError(image->source() + " is damaged: what it says does not fit together");
         return;
     }
 }
@@ -159,6 +162,11 @@ std::string target_of_tick(const DumpRequest& request) {
 
 void write_dump(const DumpRequest& request, std::ostream& out) {
     with_reader(request, target_of_tick(request), [&](const WorldReader& reader, const WorldImage& image) {
+        // A process may have gone on since.
+        if (request.tick && reader.header().tick != *request.tick)
+            throw ReportError(
+                "the process has gone on to tick " + std::to_string(reader.header().tick) +
+                ": let the program save the tick, ouro::save_world(*world.at(ring_tick), path)");
         WorldDumpOptions options;
         if (!request.entity.empty()) {
             options.entity = entity_named(request.entity, reader);

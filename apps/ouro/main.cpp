@@ -111,8 +111,9 @@ void add_dump(CLI::App& program, int& exit_code) {
     dump->add_option("--entity", request->entity,
                      "Shows this one with its fields, and nothing else: <slot>, <slot>:<generation>, or a "
                      "name that it has");
-    dump->add_option("--tick", request->tick,
-                     "Shows the image of this tick, of several; a tick is what a dump begins with");
+    CLI::Option* tick =
+        dump->add_option("--tick", request->tick,
+                         "Shows the image of this tick, of several; a tick is what a dump begins with");
     CLI::Option* json = dump->add_flag("--json", request->as_json, "Print one JSON object instead of text");
     CLI::Option* against =
         dump->add_option("--against", request->against, "An earlier image: tell what has changed since")
@@ -120,7 +121,8 @@ void add_dump(CLI::App& program, int& exit_code) {
     CLI::Option* svg =
         dump->add_option("--svg", request->svg, "Draw archetypes and pages into this file, - for the output")
             ->excludes(json)
-            ->excludes(against);
+            ->excludes(against)
+            ->excludes(tick);
     dump->add_option("--samples", request->samples, "How often to look at a process, for a drawing")
         ->check(CLI::Range(1, 10'000))
         ->needs(svg);

@@ -42,6 +42,10 @@ class Rejections(unittest.TestCase):
     def assert_query_rejected(self, terms, words):
         self.assert_rejected("", f"static_cast<void>(Query<{terms}>(world).count());", words)
 
+    def test_changes_of_what_a_query_does_not_read(self):
+        self.assert_rejected("", "static_cast<void>(Query<Entity, With<Health>>(world).count_changed_since<Health>(1));",
+                             "what shall have changed is one of the query's own components")
+
     def assert_system_rejected(self, system, words):
         self.assert_rejected("", f'schedule.add("system", {system});', words)
 

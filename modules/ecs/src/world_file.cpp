@@ -96,7 +96,7 @@ Expected<Tick> read_world(World& world, ImageSource source, const WorldLoadOptio
     if (!saved) {
         if (options.problem != nullptr) {
             options.problem->component = "the world";
-            options.problem->layout = found;
+            if (found.version != 0 && !found.is_known()) options.problem->layout = found;
         }
         return saved.status();
     }

@@ -35,6 +35,7 @@ void WorldLoader::forget_caches() noexcept {
     core_.known_registry_ = 0;
     core_.header_epoch_ = 0;
     core_.own_slots_ = core_.moved_slots_ = {};
+    ++core_.loads_;
 }
 
 Status WorldLoader::adopt() noexcept {

@@ -41,6 +41,8 @@ std::string_view describe_refusal(const WorldRefusal& refusal, std::span<char> t
     } else if (refusal.status == Status::address_in_use) {
         add_segment(piece, refusal);
         piece.add(" has a world or a heap already: attach to it");
+    } else if (refusal.status != Status::capacity_exhausted) {
+        piece.add("the memory that a world takes outside the image could not be had");
     } else {
         add_options(piece, refusal);
         piece.add(" need ").number(refusal.needed_bytes).add(" bytes at least, and ");

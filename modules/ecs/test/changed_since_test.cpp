@@ -1,6 +1,7 @@
 #include "ecs_rig.hpp"
 
 #include <ouro/base/random.hpp>
+#include <ouro/ecs/change_cursor.hpp>
 
 #include <map>
 #include <set>
@@ -219,6 +220,44 @@ TEST_F(ChangedSinceTest, OtherFiltersHoldAndWhatIsWrittenIsMarked) {
     EXPECT_EQ(world().get<Health>(*warm)->points, 9);
     EXPECT_EQ(changed_since(world(), world().tick()), Names{warm->bits()});
     rig_.commit();
+}
+
+// What somebody keeps of a world outside of it, through futures that were left.
+TEST(ChangeCursorTest, AMirrorIsRightThroughRollbacks) {
+    constexpr std::uint64_t kSeed = 20'26'19;
+    SCOPED_TRACE("seed " + std::to_string(kSeed));
+    EcsRig rig;
+    ASSERT_TRUE(rig.is_ready());
+    World& world = rig.world();
+    Random random(kSeed);
+    std::vector<Entity> all;
+    for (int i = 0; i < 300; ++i)
+        all.push_back(*world.spawn(Health{0}));
+    rig.commit();
+    ChangeCursor cursor;
+    std::map<std::uint64_t, std::int32_t> mirror;
+    std::uint32_t visited = 0;
+    constexpr std::uint32_t kFrames = 300;
+    for (std::uint32_t frame = 0; frame < kFrames; ++frame) {
+        if (frame % 5 == 4) {
+            ASSERT_TRUE(rig.ring().rollback(rig.ring().newest() - random.below(8)));
+        }
+        for (std::uint32_t ticks = 1 + random.below(10); ticks != 0; --ticks) {
+            world.edit<Health>(all[random.below(300)])->points =
+                static_cast<std::int32_t>(random.below(1'000));
+            rig.commit();
+        }
+        Query<Entity, const Health&>(world).each_changed_since<Health>(
+            cursor.advance(world), [&](Entity entity, const Health& health) {
+                mirror[entity.bits()] = health.points;
+                ++visited;
+            });
+        for (const Entity entity : all)
+            ASSERT_EQ(mirror[entity.bits()], world.get<Health>(entity)->points) << "frame " << frame;
+    }
+    EXPECT_LT(visited, kFrames * 300) << "as much as without it";
+    cursor.forget();
+    EXPECT_EQ(changed_since(world, cursor.advance(world)).size(), 300U);
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ void HeapCore::reset() noexcept {
         slabs_[unit].owner.store(nullptr, std::memory_order_relaxed);
         slabs_[unit].units_back.store(0, std::memory_order_relaxed);
         slabs_[unit].size_class = kNoClass;
-        forget_arrivals(unit);
+        if (had_arrivals_.load(std::memory_order_relaxed)) forget_arrivals(unit);
         if (units_.is_taken(unit)) units_.give_back(unit, 1);
     }
     tell_use();

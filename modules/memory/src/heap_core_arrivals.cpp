@@ -2,6 +2,9 @@
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 
+#include <bit>
+#include <iterator>
+
 namespace ouro::detail {
 
 void HeapCore::send_home(unsigned size_class, void* block) noexcept {
@@ -22,6 +25,7 @@ void HeapCore::arrive(ThreadHeap& owner, unsigned size_class, std::size_t word, 
                       std::uint32_t count) noexcept {
     Arrivals& arrivals = arrivals_[word / SlabBitmap::kWords];
     const std::size_t local = word % SlabBitmap::kWords;
+    if (!had_arrivals_.load(std::memory_order_relaxed)) had_arrivals_.store(true, std::memory_order_relaxed);
     arrived_blocks_[size_class].fetch_add(count, std::memory_order_relaxed);
     const std::uint64_t before = arrivals.words[local].fetch_or(blocks, std::memory_order_acq_rel);
     OURO_BLOCK_ASSERT((before & blocks) == 0, "freed twice", name_,
@@ -32,23 +36,42 @@ void HeapCore::arrive(ThreadHeap& owner, unsigned size_class, std::size_t word, 
 
 void HeapCore::forget_arrivals(std::size_t unit) noexcept {
     Arrivals& arrivals = arrivals_[unit];
-    if (arrivals.summary.load(std::memory_order_relaxed) == 0) return;
-    arrivals.summary.store(0, std::memory_order_relaxed);
+    // Whatever the summary says: a thread that a fork has left behind may have been between the two.
+    if (arrivals.summary.load(std::memory_order_relaxed) != 0)
+        arrivals.summary.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint64_t>& word : arrivals.words)
-        word.store(0, std::memory_order_relaxed);
+        if (word.load(std::memory_order_relaxed) != 0) word.store(0, std::memory_order_relaxed);
+}
+
+std::uint64_t HeapCore::sum_up(Arrivals& arrivals, std::uint32_t& blocks) noexcept {
+    std::uint64_t summary = 0;
+    for (std::size_t word = 0; word < std::size(arrivals.words); ++word) {
+        const std::uint64_t bits = arrivals.words[word].load(std::memory_order_relaxed);
+        if (bits == 0) continue;
+        summary |= std::uint64_t{1} << word;
+        blocks += static_cast<std::uint32_t>(std::popcount(bits));
+    }
+    arrivals.summary.store(summary, std::memory_order_relaxed);
+    return summary;
 }
 
 void HeapCore::queue_arrivals_again() noexcept {
+    // As in most processes: then there is nothing to look at, which would take long in a large heap.
+    if (!had_arrivals_.load(std::memory_order_relaxed)) return;
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap)
         heap->forget_arrivals();
+    for (std::atomic<std::uint32_t>& blocks : arrived_blocks_)
+        blocks.store(0, std::memory_order_relaxed);
+    // By the words alone: summaries and counts are behind them where a thread was lost.
     for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
-        if (arrivals_[unit].summary.load(std::memory_order_relaxed) == 0) continue;
-        Slab& slab = slabs_[unit];
+        const Slab& slab = slabs_[unit];
         ThreadHeap* const owner = slab.owner.load(std::memory_order_relaxed);
-        if (owner != nullptr && slab.size_class < kClassCount) {
-            owner->receive(slab.size_class, arrivals_[unit]);
-        } else {
+        std::uint32_t blocks = 0;
+        if (owner == nullptr || slab.size_class >= kClassCount) {
             forget_arrivals(unit);
+        } else if (sum_up(arrivals_[unit], blocks) != 0) {
+            arrived_blocks_[slab.size_class].fetch_add(blocks, std::memory_order_relaxed);
+            owner->receive(slab.size_class, arrivals_[unit]);
         }
     }
 }

@@ -81,8 +81,9 @@ Expected<SharedRegion> SharedRegion::attach(MemoryBlock memory) noexcept {
     if (header->magic != Header::kMagic || header->version != Header::kVersion) return Status::wrong_format;
     const Geometry geometry = header->geometry;
     if (geometry.bytes > memory.size) return Status::out_of_range;
-    const bool is_sound = geometry.cache_count != 0 && geometry.cache_count <= kMaxCaches &&
-                          geometry.unit_count != 0 && geometry == plan(geometry.bytes, geometry.cache_count);
+    const bool is_sound = std::uint64_t{geometry.bytes} <= kMaxBytes && geometry.cache_count != 0 &&
+                          geometry.cache_count <= kMaxCaches && geometry.unit_count != 0 &&
+                          geometry == plan(geometry.bytes, geometry.cache_count);
     if (!is_sound) return Status::corrupt_data;
     return SharedRegion(memory.data);
 }

@@ -48,11 +48,16 @@ Expected<ForeignHeap> ForeignHeap::create(StateRing& ring, std::string_view segm
 }
 
 void* ForeignHeap::allocate_unsized(std::size_t bytes, std::size_t alignment) noexcept {
-    if (!is_alignment(alignment)) return nullptr;
+    if (!is_alignment(alignment)) return fail_unsized();
     const std::size_t lead = std::max(alignment, sizeof(Header));
-    if (bytes > SIZE_MAX - lead) return nullptr;
+    if (bytes > SIZE_MAX - lead) return fail_unsized();
     const auto whole = heap_->allocate(bytes + lead, alignment);
-    return whole ? put_header(*whole, bytes, lead) : nullptr;
+    return whole ? put_header(*whole, bytes, lead) : fail_unsized();
+}
+
+void* ForeignHeap::fail_unsized() noexcept {
+    ++failures_;
+    return nullptr;
 }
 
 void* ForeignHeap::resize_unsized(void* block, std::size_t bytes) noexcept {
@@ -62,12 +67,12 @@ void* ForeignHeap::resize_unsized(void* block, std::size_t bytes) noexcept {
         return nullptr;
     }
     const Header before = *header_of(block);
-    if (bytes > SIZE_MAX - sizeof(Header)) return nullptr;
+    if (bytes > SIZE_MAX - sizeof(Header)) return fail_unsized();
     if (before.lead == sizeof(Header)) {
         std::byte* begin = static_cast<std::byte*>(block) - sizeof(Header);
         const auto whole = heap_->reallocate({begin, static_cast<std::size_t>(before.bytes) + sizeof(Header)},
                                              bytes + sizeof(Header));
-        return whole ? put_header(*whole, bytes, sizeof(Header)) : nullptr;
+        return whole ? put_header(*whole, bytes, sizeof(Header)) : fail_unsized();
     }
     void* moved = allocate_unsized(bytes);
     if (moved == nullptr) return nullptr;

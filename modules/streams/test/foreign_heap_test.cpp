@@ -74,6 +74,11 @@ TEST_F(ForeignHeapTest, AtTickZeroThereIsNone) {
     EXPECT_EQ(heap->check(), Status::corrupt_data);
     EXPECT_EQ(heap->allocate_unsized(100), nullptr);
     EXPECT_EQ(heap->allocate_unsized(100, 256), nullptr);
+    const std::uint64_t failures = heap->stats().failures;
+    EXPECT_GE(failures, 2U);
+    EXPECT_EQ(heap->allocate_unsized(SIZE_MAX), nullptr);
+    EXPECT_EQ(heap->allocate_unsized(8, 3), nullptr);
+    EXPECT_EQ(heap->stats().failures, failures + 2);
     EXPECT_EQ(heap->allocate(100).status(), Status::capacity_exhausted);
     EXPECT_EQ(heap->stats().live_blocks, 0U);
 }

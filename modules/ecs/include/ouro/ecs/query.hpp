@@ -159,8 +159,9 @@ public:
         return found;
     }
 
-    // The same for rows of which T changed, or came, in the world's tick `since` or later; see changes in
-    // docs/ecs.md. Rather too many rows than one too few.
+    // The same for rows of which T changed, or came, in the world's tick `since` or later on the line of
+    // ticks that led here; see changes in docs/ecs.md. Rather too many rows than one too few. T is one that
+    // the query reads or writes. Who keeps `since` outside the image uses a ChangeCursor.
     template <class T, class Fn>
     void each_changed_since(std::uint32_t since, Fn&& fn) const noexcept;
     template <class T>

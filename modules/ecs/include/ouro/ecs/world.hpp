@@ -50,8 +50,9 @@ public:
                                                 WorldRefusal* refusal = nullptr) noexcept;
     // The world in a segment of an image that was loaded, after verifying all of it: a damaged one is
     // corrupt_data, whatever is wrong with it, and nothing has changed. Fails with not_found (no such
-    // segment, or no world in it), bad_argument (as create), wrong_format, corrupt_data, and as os::reserve
-    // does. Its components must be registered again: by name, and wrong_layout when they have changed.
+    // segment, or no world in it), bad_argument (as create), wrong_format, wrong_layout (structures of
+    // another version of this library), corrupt_data, and as os::reserve does. Its components must be
+    // registered again: by name, and wrong_layout when they have changed.
     [[nodiscard]] static Expected<World> attach(StateRing& ring, std::string_view segment = "world") noexcept;
 
     World(World&& other) noexcept
@@ -215,6 +216,8 @@ public:
     // The tick that is being made, as marks of changes have it: it is in the image, counts on with each
     // commit, goes back with it, and wraps around. Not the ring's number. See Query::each_changed_since.
     [[nodiscard]] std::uint32_t tick() const noexcept { return core_->now(); }
+    // How often a file was loaded into it, by this object. Outside the image.
+    [[nodiscard]] std::uint64_t loads() const noexcept { return core_->loads(); }
 
     [[nodiscard]] StateRing& ring() const noexcept { return core_->ring(); }
     // The name of its own.

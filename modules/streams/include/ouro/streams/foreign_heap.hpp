@@ -65,6 +65,8 @@ public:
     [[nodiscard]] Status check() const noexcept override { return heap_->check(); }
 
 private:
+    void* fail_unsized() noexcept;
+
     ForeignHeap(TlsfHeap* heap, MemoryBlock memory) noexcept : heap_(heap), memory_(memory) {}
 
     Expected<MemoryBlock> counted(Expected<MemoryBlock> block) noexcept {

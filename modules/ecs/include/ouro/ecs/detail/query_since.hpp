@@ -68,11 +68,13 @@ void Query<Terms...>::visit_changed_since(std::uint32_t since, Visit&& visit) co
     static_assert(!Plan::kHasSparse,
                   "sparse components keep no ticks for this: use Changed<T>, or compare ticks by "
                   "diff_worlds");
+    // A filter such as With<T> declares no reading: others may write T meanwhile.
     static_assert(
         ((std::is_same_v<typename detail::TermTraits<Terms>::Component, T> &&
-          detail::TermTraits<Terms>::kRequired) ||
+          detail::TermTraits<Terms>::kRequired &&
+          detail::TermTraits<Terms>::kRole != detail::TermRole::filters) ||
          ...),
-        "what shall have changed is one of the query's own components: T&, const T&, Mut<T> or With<T>");
+        "what shall have changed is one of the query's own components: T&, const T&, Mut<T> or Changed<T>");
     static_assert(!kIsTag<T>, "a tag has no value that could change");
     const detail::IterationScope scope(*core_);
     const ComponentId id = core_->id_of<T>();

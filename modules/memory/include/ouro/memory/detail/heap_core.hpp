@@ -234,6 +234,9 @@ private:
     // Puts all that has arrived into the queues of its owners: a thread that was lost may have kept it.
     void queue_arrivals_again() noexcept;
     void forget_arrivals(std::size_t unit) noexcept;
+    // Makes the summary that of its words, adds their bits to the blocks, and returns it. Requires: no other
+    // thread is there.
+    static std::uint64_t sum_up(Arrivals& arrivals, std::uint32_t& blocks) noexcept;
     // Blocks on their way home without a parcel.
     [[nodiscard]] std::uint32_t arrived_blocks(unsigned size_class) const noexcept {
         return arrived_blocks_[size_class].load(std::memory_order_relaxed);
@@ -263,6 +266,8 @@ private:
     std::atomic<std::uint64_t> other_operations_ = 0;
     std::atomic<std::uint64_t> failures_ = 0;
     std::atomic<std::uint32_t> arrived_blocks_[kClassCount] = {};
+    // Whether any block ever came without a parcel.
+    std::atomic<bool> had_arrivals_ = false;
     void (*on_growth_)(void* context);
     void (*on_use_)(void* context);
     void* listing_;
