@@ -44,8 +44,6 @@ class SparseSet;
 // The storage of a world: everything without types. Structural changes are for one thread at a time.
 class WorldCore : public WorldImage {
 public:
-    // See World.
-    [[nodiscard]] std::uint64_t loads() const noexcept { return loads_; }
     WorldCore(StateRing& ring, const ImageHeap& heap) noexcept : WorldImage(ring, heap) {}
     WorldCore(const WorldCore&) = delete;
     WorldCore& operator=(const WorldCore&) = delete;
@@ -391,7 +389,6 @@ private:
     std::span<std::uint32_t> by_mask_;
     std::uint32_t known_archetypes_ = 0;
     std::uint64_t known_hash_ = 0;
-    std::uint64_t loads_ = 0;
     std::atomic<int> iterations_ = 0;
     std::atomic<bool> is_finding_ = false;
 };

@@ -39,6 +39,8 @@ public:
     [[nodiscard]] DirtyMap& marks() noexcept { return marks_; }
     [[nodiscard]] std::byte* at(std::uint32_t offset) const noexcept { return base_ + offset; }
     [[nodiscard]] std::uint32_t now() const noexcept { return header_->tick; }
+    // See World.
+    [[nodiscard]] std::uint64_t loads() const noexcept { return loads_; }
     [[nodiscard]] const ComponentRecord& component(ComponentId id) const noexcept { return components_[id]; }
 
     // --- entities
@@ -208,6 +210,8 @@ protected:
     ComponentRecord* components_ = nullptr;
     // Tables outside the image are as large.
     std::uint32_t max_archetypes_ = 0;
+    // Outside the image too.
+    std::uint64_t loads_ = 0;
 };
 
 // A tag has no cells; what fills it gets one for all.
