@@ -55,7 +55,7 @@ public:
     }
 
     // Fails as the resource below, and before asking it with budget_exceeded or rate_limited.
-    [[nodiscard, gnu::always_inline]] Expected<MemoryBlock> allocate(
+    [[nodiscard]] Expected<MemoryBlock> allocate(
         std::size_t size, std::size_t alignment = kDefaultAlignment) noexcept override {
         const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
@@ -77,8 +77,7 @@ public:
         return block;
     }
 
-    [[gnu::always_inline]] void deallocate(MemoryBlock block,
-                                           std::size_t alignment = kDefaultAlignment) noexcept override {
+    void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         if (block.is_null()) [[unlikely]]
             return;
         // Most blocks are of the tag that is current. To guess it, instead of reading it off the block, lets
