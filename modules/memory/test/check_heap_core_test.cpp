@@ -180,6 +180,28 @@ TEST_F(HeapCoreCheck, FindsWrongArrivalsOnTheWayHome) {
     OURO_EXPECT_FOUND(*heap_, arrivals.words[word], std::uint64_t{1} << 63);
 }
 
+// A thread may be lost by a fork between the bits of its blocks and their summary, or with the record in its
+// hands: what counts are the bits.
+TEST_F(HeapCoreCheck, WhatAForkLeavesHalfwayIsFoundByItsBits) {
+    const unsigned size_class = class_of(kMany);
+    auto& queue = open<HeapQueue>(thread_heap())[size_class];
+    core().send_home(size_class, many_.data);
+    detail::Arrivals& arrivals = *queue.arrivals.load();
+    const std::uint64_t summary = arrivals.summary.exchange(0);
+    queue.arrivals = nullptr;
+    core().note_collected(size_class, 1);
+    core().abandon_heaps_except(os::this_thread_id());
+    EXPECT_EQ(arrivals.summary.load(), summary);
+    EXPECT_EQ(queue.arrivals.load(), &arrivals);
+    EXPECT_EQ(heap_->check(), Status::ok);
+    // And where everything is forgotten, the bits are too.
+    arrivals.summary = 0;
+    heap_->reset();
+    for (const auto& word : arrivals.words)
+        EXPECT_EQ(word.load(), 0U);
+    EXPECT_EQ(heap_->check(), Status::ok);
+}
+
 TEST_F(HeapCoreCheck, FindsAWrongParcelOnTheWayHome) {
     std::vector<MemoryBlock> blocks;
     for (int count = 0; count < 100; ++count)
