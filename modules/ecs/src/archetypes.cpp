@@ -100,6 +100,8 @@ Expected<const MovePlan*> WorldCore::renew_move_plan(MovePlan& plan, std::uint32
     const bool holds =
         plan.key == key && plan.chain_hash == own && is_archetype(plan.target, plan.target_hash);
     if (!holds) {
+        // Of the world, not of an entity: as in a spawn.
+        if ((key & 1) != 0 && components_[id].kind == ComponentKind::singleton) return Status::bad_argument;
         ComponentMask mask = archetypes_[archetype].mask;
         (key & 1) != 0 ? mask.add(id) : mask.remove(id);
         const auto target = archetype_with(mask);

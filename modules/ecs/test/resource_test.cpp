@@ -1,5 +1,7 @@
 #include "ecs_rig.hpp"
 
+#include <ouro/ecs/batches.hpp>
+#include <ouro/ecs/command_queue.hpp>
 #include <ouro/ecs/resource.hpp>
 
 namespace ouro {
@@ -14,6 +16,17 @@ struct Clock {
 struct Score {
     std::int32_t points;
 };
+
+struct Weather {
+    std::int32_t rain;
+};
+
+}  // namespace
+
+template <>
+inline constexpr ComponentOptions kComponentOptions<Weather> = {.singleton = true};
+
+namespace {
 
 class ResourceTest : public EcsTest {};
 
@@ -64,6 +77,25 @@ TEST_F(ResourceTest, IsNoComponentOfEntities) {
     const Entity ada = *world().spawn(Health{1});
     EXPECT_EQ(world().add(ada, Score{1}).status(), Status::wrong_layout);
     EXPECT_EQ(world().check(), Status::ok);
+}
+
+// It belongs to the world: no entity gets one, whichever way.
+TEST_F(ResourceTest, IsNoEntitys) {
+    const auto ada = world().spawn(Position{1, 2});
+    ASSERT_TRUE(ada);
+    EXPECT_EQ(world().spawn(Weather{1}).status(), Status::bad_argument);
+    EXPECT_EQ(world().add(*ada, Weather{1}).status(), Status::bad_argument);
+    EXPECT_EQ(add_to_all(Query<const Position&>(world()), Weather{1}), Status::bad_argument);
+    auto queue = CommandQueue::create({});
+    ASSERT_TRUE(queue);
+    queue->commands().add(*ada, Weather{1});
+    EXPECT_NE(queue->merge(world()).status, Status::ok);
+    EXPECT_FALSE(world().has<Weather>(*ada));
+    world().edit_resource<Weather>()->rain = 3;
+    EXPECT_EQ(world().add(*ada, Weather{1}).status(), Status::bad_argument);
+    EXPECT_EQ(world().check(), Status::ok);
+    rig_.commit();
+    EXPECT_EQ(world().resource<Weather>()->rain, 3);
 }
 
 }  // namespace
