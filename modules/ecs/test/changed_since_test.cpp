@@ -3,6 +3,7 @@
 #include <ouro/base/random.hpp>
 #include <ouro/ecs/change_cursor.hpp>
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -94,7 +95,7 @@ private:
         const std::uint32_t at = random_.below(static_cast<std::uint32_t>(model_.alive.size()));
         ASSERT_EQ(world().destroy(model_.alive[at]), Status::ok);
         model_.changed.erase(model_.alive[at].bits());
-        model_.alive.erase(model_.alive.begin() + at);
+        model_.alive.erase(model_.alive.begin() + static_cast<std::ptrdiff_t>(at));
     }
     void edit() {
         if (model_.alive.empty()) return;

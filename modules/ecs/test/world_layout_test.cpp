@@ -28,7 +28,7 @@ protected:
     }
     static void expect_both_hashes(const std::string& told) {
         std::array<char, 20> own{};
-        static_cast<void>(std::to_chars(own.begin(), own.end(), kStructuresHash, 16));
+        static_cast<void>(std::to_chars(own.data(), own.data() + own.size(), kStructuresHash, 16));
         EXPECT_NE(told.find("is laid out as 0x0000000000001234 (version 2)"), told.npos) << told;
         EXPECT_NE(told.find(own.data()), told.npos) << told;
     }
