@@ -16,18 +16,14 @@ namespace detail {
 namespace {
 
 constinit std::array<RateGate, kMaxTags> g_rate_gates;
+// Both bounds of an account are being written.
+constinit LedgerLock g_setting;
 
 }  // namespace
 
 RateGate& rate_gate(Tag tag) noexcept {
     return g_rate_gates[tag.id()];
 }
-
-namespace {
-
-constinit LedgerLock g_setting;
-
-}  // namespace
 
 void hold_budgets_for_fork() noexcept {
     g_setting.lock();

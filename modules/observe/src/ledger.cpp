@@ -98,15 +98,16 @@ void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
 
 // What slow work ends with: the place keeps some credit, as much as the bounds allow now.
 void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
-    const std::int64_t spare = spare_credit(ledger, tag);
-    if (place.credit() > 2 * spare) return_excess(ledger, place, tag, spare);
-    place.set_most_credit(2 * spare);
-    // Looked at when the credit is in place: either this sees a bound that was just set, or the revocation
-    // that comes with it sees the credit.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (const std::int64_t now = spare_credit(ledger, tag); now < spare) {
-        place.set_most_credit(2 * now);
-        if (place.credit() > 2 * now) return_excess(ledger, place, tag, now);
+    std::int64_t spare = spare_credit(ledger, tag);
+    for (;;) {
+        if (place.credit() > 2 * spare) return_excess(ledger, place, tag, spare);
+        place.set_most_credit(2 * spare);
+        // Looked at when the credit is in place: either this sees a bound that was just set, or the
+        // revocation that comes with it sees the credit.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        const std::int64_t now = spare_credit(ledger, tag);
+        if (now >= spare) return;
+        spare = now;
     }
 }
 
