@@ -21,30 +21,21 @@ struct Sums {
     std::uint64_t freed_bytes = 0;
     std::uint64_t allocations = 0;
     std::uint64_t frees = 0;
-    // The least that threads had left of what they were granted.
-    std::uint64_t least_credit = 0;
 
     void add(const Sums& other) {
         allocated_bytes += other.allocated_bytes;
         freed_bytes += other.freed_bytes;
         allocations += other.allocations;
         frees += other.frees;
-        least_credit += other.least_credit;
     }
 };
 
 Sums sums_of(const detail::LedgerShard& shard, std::size_t id) {
     const LedgerCell& cell = shard.cells[id];
-    const detail::LedgerSlowCell& slow = shard.slow_cells[id];
-    const std::uint64_t allocated = load(cell.allocated);
-    const std::uint64_t allowance = load(cell.allowance);
-    const auto lead = static_cast<std::int64_t>(allowance - allocated);
-    const auto least = static_cast<std::int64_t>(load(cell.least));
-    return {.allocated_bytes = allocated,
-            .freed_bytes = allowance - load(slow.granted),
+    return {.allocated_bytes = load(cell.allocated),
+            .freed_bytes = load(cell.allowance) - load(shard.slow_cells[id].granted),
             .allocations = load(cell.allocations),
-            .frees = load(cell.frees),
-            .least_credit = static_cast<std::uint64_t>(std::min(lead, least)) - load(slow.revoked)};
+            .frees = load(cell.frees)};
 }
 
 std::vector<FailureCount> failures_of(const LedgerAccount& account) {
@@ -96,12 +87,8 @@ void fill_use(TagReport& tag, const Sums& sums, const LedgerAccount& account) {
     tag.frees = at_least_zero(sums.frees);
     tag.allocated_bytes = at_least_zero(sums.allocated_bytes);
     tag.freed_bytes = at_least_zero(sums.freed_bytes);
-    // The program looks for a new peak only now and then: there may be one that it has not noticed yet.
-    const std::uint64_t noticed = at_least_zero(load(account.peak));
-    const std::uint64_t held = at_least_zero(load(account.held));
-    const std::uint64_t since = at_least_zero(load(account.held) - sums.least_credit);
-    const std::uint64_t most = std::max(held, at_least_zero(load(account.most_held)));
-    tag.peak_bytes = std::max({noticed, std::min(since, most), tag.live_bytes});
+    // What is live may not be in the peak yet while the program is at work.
+    tag.peak_bytes = std::max(at_least_zero(load(account.peak)), tag.live_bytes);
 }
 
 // Depth first, the largest first among those with the same parent.

@@ -9,6 +9,7 @@
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
 #include <ouro/observe/default_tags.hpp>
+#include <ouro/observe/ledger.hpp>
 #include <ouro/os/thread.hpp>
 
 #include <array>
@@ -107,6 +108,20 @@ Work churn(Heap owner, std::size_t live, Look look) {
     };
 }
 
+// Each allocation makes a new peak.
+template <class Heap>
+Work climb(Heap owner) {
+    return [owner](Round& round) {
+        Heap heap = owner;
+        std::array<std::byte*, kBatch> objects{};
+        for (std::uint64_t done = 0; done < round.operations(); done += kBatch) {
+            reset_peaks();
+            run_batch(heap, objects, &round, Timed::allocations);
+        }
+        round.check(1);
+    };
+}
+
 // A second thread does the same while the first is measured: threads that share a counter wait for each
 // other.
 template <class Heap>
@@ -167,6 +182,12 @@ void measure_charges(Session& session) {
     measure_churn(1'000, Look::before_free, "");
     measure_churn(100'000, Look::before_free, "");
     measure_churn(100'000, Look::not_at_all, ", freed unseen");
+    session.measure("charged: allocate 60 B, each a new peak", kNanoseconds)
+        .ours(climb(&charged))
+        .peer("the heap alone", "this tree", climb(&heap))
+        .note("counted in one place, to the byte, at three levels")
+        .median()
+        .run();
     session.measure("charged: pair, two threads", kNanoseconds)
         .ours(beside_another(&charged))
         .peer("one counter for all", "TaggedAllocator", beside_another(&one_counter))

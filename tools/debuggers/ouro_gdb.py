@@ -298,22 +298,18 @@ class TagUse:
         self.parent = account.member("parent").number()
         self.soft = account.member("soft").number()
         self.hard = account.member("hard").number()
-        self.noted_peak = account.member("peak").number()
-        self.held = account.member("held").number()
-        self.most_held = account.member("most_held").number()
+        self.peak = account.member("peak").number()
         self.failures = sum(account.member("failures").numbers())
-        self.live = self.blocks = self.least_credit = 0
+        self.live = self.blocks = 0
         for cell, slow in cells:
             lead = cell.member("allowance").number() - cell.member("allocated").number()
             self.live += slow.member("granted").number() - lead
             self.blocks += cell.member("allocations").number() - cell.member("frees").number()
-            self.least_credit += min(lead, cell.member("least").number()) - slow.member("revoked").number()
         self.below = []
 
     def add(self, other):
         self.live += other.live
         self.blocks += other.blocks
-        self.least_credit += other.least_credit
         self.failures += other.failures
         self.below.append(other)
 
@@ -358,8 +354,8 @@ class TagsCommand(gdb.Command):
 
     def print_use(self, use, depth):
         name = "  " * depth + (use.name if depth else "everything")
-        # The program notes a peak now and then only: the latest follows from the least that threads had left.
-        peak = max(use.noted_peak, min(use.held - use.least_credit, max(use.held, use.most_held)), use.live)
+        # A thread that is stopped may not have raised the peak yet.
+        peak = max(use.peak, use.live)
         print(f"{name:32} {bytes_text(use.live):>10} {bytes_text(peak):>10} "
               f"{self.bound(use.soft):>10} {self.bound(use.hard):>10} {use.blocks:>10} {use.failures:>9}")
         for below in sorted(use.below, key=lambda tag: -tag.live):

@@ -51,26 +51,9 @@ struct Place {
         std::atomic_thread_fence(std::memory_order_release);
         add_to(slow_cell.granted, -bytes);
     }
-    // The least moves with what the account holds: first for what comes, last for what goes, so that whoever
-    // looks at the peak in between sees too little in use, not too much.
     void accept(Ledger& ledger, Tag tag, std::int64_t bytes) const noexcept {
         add_granted(bytes);
-        add_to(cell.least, bytes);
-        std::atomic_thread_fence(std::memory_order_release);
         hold_bytes(ledger, tag, bytes);
-    }
-    // Whether what was in use up to now is in the peaks.
-    [[nodiscard]] bool is_in_peaks(Ledger& ledger, Tag tag) const noexcept {
-        return raise_peaks_if_due(ledger, tag, shard);
-    }
-    // Begins anew, without what is still to be confirmed.
-    void forget_least(std::int64_t unconfirmed = 0) const noexcept {
-        cell.least.store(cell.lead() + unconfirmed, std::memory_order_relaxed);
-    }
-    void give_back(Ledger& ledger, Tag tag, std::int64_t bytes) const noexcept {
-        release_bytes(ledger, tag, bytes);
-        std::atomic_thread_fence(std::memory_order_release);
-        add_to(cell.least, -bytes);
     }
     // The most credit that frees may leave without slow work.
     void set_most_credit(std::int64_t bytes) const noexcept {
@@ -87,13 +70,10 @@ void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
     const std::int64_t excess = place.credit() - kept;
     if (excess <= 0) return;
     place.take_granted(excess);
-    if (may_take(place.cell) && place.credit() >= kept) return place.give_back(ledger, tag, excess);
-    // A revocation is at it, or was: what it leaves.
+    if (may_take(place.cell) && place.credit() >= kept) return release_bytes(ledger, tag, excess);
+    // A revocation is at it, or was: it takes all there is.
     place.add_granted(excess);
-    const RevocationHold hold;
-    const std::int64_t left = std::max<std::int64_t>(place.credit() - kept, 0);
-    place.take_granted(left);
-    if (left != 0) place.give_back(ledger, tag, left);
+    give_up_revoked(ledger, place.shard, tag);
 }
 
 // What slow work ends with: the place keeps some credit, as much as the bounds allow now.
@@ -111,23 +91,36 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     }
 }
 
-// Credit for at least the bytes, or the tag whose budget is in the way.
-Reservation grant(Ledger& ledger, Tag tag, std::int64_t bytes, std::int64_t& granted) noexcept {
-    const std::int64_t spare = spare_credit(ledger, tag, bytes);
-    granted = bytes + spare;
-    Reservation result = reserve_bytes(ledger, tag, granted);
-    if (result.is_granted || spare == 0) return result;
-    granted = bytes;
-    return reserve_bytes(ledger, tag, granted);
+// Credit for at least the bytes, in the place, or what is in the way.
+Reservation grant(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes, PeakRule rule) noexcept {
+    const GrantScope scope(place.shard);
+    const std::int64_t spare = spare_grant(ledger, tag, bytes);
+    Reservation result = reserve_bytes(ledger, tag, bytes + spare, rule);
+    if (result.is_granted()) {
+        place.accept(ledger, tag, bytes + spare);
+        return result;
+    }
+    if (spare == 0) return result;
+    result = reserve_bytes(ledger, tag, bytes, rule);
+    if (result.is_granted()) place.accept(ledger, tag, bytes);
+    return result;
+}
+
+// The bound that is in the way.
+std::int64_t bound_of(const LedgerAccount& account, Obstacle obstacle) noexcept {
+    const auto& bound = obstacle == Obstacle::budget ? account.hard : account.peak;
+    return bound.load(std::memory_order_relaxed);
 }
 
 // True when taking credit back from other threads makes room for the bytes.
-bool make_room(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
-    const LedgerAccount& account = account_of(ledger, limiting);
-    const std::int64_t out = credit_below(ledger, limiting);
+bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) noexcept {
+    const LedgerAccount& account = account_of(ledger, refused.limiting);
+    const std::int64_t out = credit_below(ledger, refused.limiting);
     const std::int64_t live = account.held.load(std::memory_order_relaxed) - out;
-    if (out == 0 || live > account.hard.load(std::memory_order_relaxed) - bytes) return false;
-    revoke_credit(ledger, limiting);
+    if (out == 0 || live > bound_of(account, refused.obstacle) - bytes) return false;
+    // A peak may be passed without, a budget not.
+    if (refused.obstacle == Obstacle::peak) return revoke_all_credit(ledger, refused.limiting);
+    revoke_credit(ledger, refused.limiting);
     return true;
 }
 
@@ -139,48 +132,37 @@ bool use_credit(const Place& place, std::int64_t bytes) noexcept {
     return false;
 }
 
-// The same with new credit, while nobody may revoke it.
-bool use_new_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
-    const RevocationHold hold;
-    std::int64_t granted = 0;
-    if (!grant(ledger, tag, std::max<std::int64_t>(bytes - place.credit(), 0), granted).is_granted)
-        return false;
-    place.accept(ledger, tag, granted);
-    add_to(place.cell.allocated, bytes);
-    return true;
-}
-
 // Credit for the bytes, in the place: ok, or budget_exceeded.
 Status find_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
+    PeakRule rule = PeakRule::keep;
     for (int revocations = 0;;) {
+        give_up_revoked(ledger, place.shard, tag);
         const std::int64_t needed = std::max<std::int64_t>(bytes - place.credit(), 0);
-        std::int64_t granted = 0;
-        const Reservation reservation = grant(ledger, tag, needed, granted);
-        if (reservation.is_granted) {
-            place.accept(ledger, tag, granted);
+        const Reservation reservation = grant(ledger, place, tag, needed, rule);
+        if (reservation.is_granted()) {
+            if (rule == PeakRule::pass) note_rough_peaks(ledger, tag);
             return Status::ok;
         }
-        if (revocations++ < kMostRevocations && make_room(ledger, reservation.limiting, needed)) continue;
-        const std::int64_t limit =
-            account_of(ledger, reservation.limiting).hard.load(std::memory_order_relaxed);
+        if (revocations++ < kMostRevocations && make_room(ledger, reservation, needed)) continue;
+        if (reservation.obstacle == Obstacle::peak) {
+            if (!begin_climb(ledger, reservation.limiting)) rule = PeakRule::pass;
+            continue;
+        }
+        const std::int64_t limit = bound_of(account_of(ledger, reservation.limiting), Obstacle::budget);
         return refuse(tag, Status::budget_exceeded, static_cast<std::size_t>(bytes), limit);
     }
 }
 
 Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
-    give_up_revoked(ledger, place.shard, tag);
-    bool is_past_known = false;
     do {
-        is_past_known = place.is_in_peaks(ledger, tag);
         if (const Status status = find_credit(ledger, place, tag, bytes); status != Status::ok) {
             // Credit of an earlier turn, granted under a budget that is smaller by now, must not stay.
             settle(ledger, place, tag);
             return status;
         }
-        // The credit may be revoked at once, again and again.
-    } while (!use_credit(place, bytes) && !use_new_credit(ledger, place, tag, bytes));
+        // The credit may be revoked at once, again and again; each time somebody else got on.
+    } while (!use_credit(place, bytes));
     settle(ledger, place, tag);
-    if (is_past_known) place.forget_least(bytes);
     return Status::ok;
 }
 
@@ -197,10 +179,18 @@ Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
         return refuse(tag, status, bytes, 0);
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
+    mark_used(place.shard, tag);
     const Status status = charge_within(*ledger, place, tag, static_cast<std::int64_t>(bytes));
     if (status != Status::ok) return status;
     if (matter == Matter::block) add_to(place.cell.allocations, 1U);
     return status;
+}
+
+// The end of slow work that gives something back.
+void settle_at(Ledger& ledger, const Place& place, Tag tag) noexcept {
+    mark_used(place.shard, tag);
+    settle(ledger, place, tag);
+    rest_after_climb(ledger, tag);
 }
 
 void refund_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
@@ -208,11 +198,9 @@ void refund_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
-    const bool is_past_known = place.is_in_peaks(*ledger, tag);
     add_to(place.cell.allowance, bytes);
     if (matter == Matter::block) add_to(place.cell.frees, 1U);
-    settle(*ledger, place, tag);
-    if (is_past_known) place.forget_least();
+    settle_at(*ledger, place, tag);
 }
 
 void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
@@ -222,7 +210,7 @@ void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     const Place place(scope.shard(), tag);
     add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
     if (matter == Matter::block) add_to(place.cell.allocations, -1);
-    settle(*ledger, place, tag);
+    settle_at(*ledger, place, tag);
 }
 
 }  // namespace
@@ -238,11 +226,8 @@ Charge deferred_charge() noexcept {
 void confirm_slow(Tag tag) noexcept {
     Ledger* const ledger = open_ledger(tag);
     if (ledger == nullptr) return;
-    {
-        const ShardScope scope(*ledger);
-        LedgerCell& cell = scope.shard().cells[tag.id()];
-        confirm({.charge = {}, .cell = &cell});
-    }
+    raise_peaks(*ledger, tag);
+    rest_after_climb(*ledger, tag);
     notice_bounds(*ledger, tag);
 }
 
@@ -255,6 +240,12 @@ Status charge_growth(Tag tag, std::size_t bytes) noexcept {
 
 void refund_slow(Tag tag, std::size_t bytes) noexcept {
     refund_matter(tag, bytes, Matter::block);
+}
+void settle_slow(Tag tag) noexcept {
+    Ledger* const ledger = open_ledger(tag);
+    if (ledger == nullptr) return;
+    const ShardScope scope(*ledger);
+    settle_at(*ledger, Place(scope.shard(), tag), tag);
 }
 void refund_shrinkage(Tag tag, std::size_t bytes) noexcept {
     refund_matter(tag, bytes, Matter::part);

@@ -37,13 +37,33 @@ void fill_account(LedgerAccount& account, Tag tag) noexcept {
     });
 }
 
-bool try_reserve(LedgerAccount& account, std::int64_t bytes) noexcept {
+bool climbs(const LedgerAccount& account) noexcept {
+    return account.climb.load() == Climb::on;
+}
+
+// What is in the way above so many reserved bytes.
+Obstacle obstacle_above(const LedgerAccount& account, std::int64_t reserved, std::int64_t bytes,
+                        PeakRule rule) noexcept {
+    const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
+    if (bytes > hard || reserved > hard - bytes) return Obstacle::budget;
+    if (rule == PeakRule::pass || reserved + bytes <= account.peak.load(std::memory_order_relaxed))
+        return Obstacle::none;
+    return climbs(account) ? Obstacle::none : Obstacle::peak;
+}
+
+Obstacle try_reserve(LedgerAccount& account, std::int64_t bytes, PeakRule rule) noexcept {
     std::int64_t reserved = account.reserved.load(std::memory_order_relaxed);
     do {
-        const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
-        if (bytes > hard || reserved > hard - bytes) return false;
-    } while (!account.reserved.compare_exchange_weak(reserved, reserved + bytes, std::memory_order_relaxed));
-    return true;
+        if (const Obstacle obstacle = obstacle_above(account, reserved, bytes, rule);
+            obstacle != Obstacle::none)
+            return obstacle;
+    } while (!account.reserved.compare_exchange_weak(reserved, reserved + bytes));
+    // Looked at again when it is reserved: either who ends the climb sees it, or it is seen here.
+    if (rule == PeakRule::pass || reserved + bytes <= account.peak.load(std::memory_order_relaxed) ||
+        climbs(account))
+        return Obstacle::none;
+    account.reserved.fetch_sub(bytes);
+    return Obstacle::peak;
 }
 
 // A soft budget is told about again when the use was below it by a sixteenth.
@@ -101,7 +121,12 @@ void repair_accounts_in_child() noexcept {
     }
     for (std::size_t id = 0; id < tags; ++id) {
         LedgerAccount& account = ledger.accounts[id];
-        account.reserved.store(account.held.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        const std::int64_t held = account.held.load(std::memory_order_relaxed);
+        account.reserved.store(held, std::memory_order_relaxed);
+        // Nobody has credit now: what is held is in use.
+        account.peak.store(std::max(account.peak.load(std::memory_order_relaxed), held),
+                           std::memory_order_relaxed);
+        account.climb.store(Climb::none, std::memory_order_relaxed);
     }
 }
 
@@ -115,29 +140,27 @@ Ledger* open_ledger(Tag tag) noexcept {
 
 namespace {
 
-// The first account on the way up without room for the bytes; granted when there is none.
-Reservation look_for_room(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
-    Reservation result{.is_granted = true};
+// The first account on the way up without room for the bytes.
+Reservation look_for_room(Ledger& ledger, Tag tag, std::int64_t bytes, PeakRule rule) noexcept {
+    Reservation result;
     visit_chain(ledger, tag, [&](const LedgerAccount& account, Tag at) noexcept {
-        const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
-        if (bytes <= hard && account.reserved.load(std::memory_order_relaxed) <= hard - bytes) return true;
-        result = {.is_granted = false, .limiting = at};
-        return false;
+        const std::int64_t reserved = account.reserved.load(std::memory_order_relaxed);
+        result = {.obstacle = obstacle_above(account, reserved, bytes, rule), .limiting = at};
+        return result.is_granted();
     });
     return result;
 }
 
-Reservation try_reserve_chain(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
-    Reservation result{.is_granted = true};
+Reservation try_reserve_chain(Ledger& ledger, Tag tag, std::int64_t bytes, PeakRule rule) noexcept {
+    Reservation result;
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
-        if (try_reserve(account, bytes)) return true;
-        result = {.is_granted = false, .limiting = at};
-        return false;
+        result = {.obstacle = try_reserve(account, bytes, rule), .limiting = at};
+        return result.is_granted();
     });
-    if (result.is_granted) return result;
+    if (result.is_granted()) return result;
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
         if (at == result.limiting) return false;
-        account.reserved.fetch_sub(bytes, std::memory_order_relaxed);
+        account.reserved.fetch_sub(bytes);
         return true;
     });
     return result;
@@ -145,17 +168,18 @@ Reservation try_reserve_chain(Ledger& ledger, Tag tag, std::int64_t bytes) noexc
 
 }  // namespace
 
-Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes, PeakRule rule) noexcept {
     // How often to look again while somebody may be about to give back what he cannot have.
     constexpr int kMostLooks = 100;
     for (int looks = 1;; ++looks) {
-        Reservation result = look_for_room(ledger, tag, bytes);
-        if (result.is_granted) {
+        Reservation result = look_for_room(ledger, tag, bytes, rule);
+        if (result.is_granted()) {
             g_reserving.fetch_add(1);
-            result = try_reserve_chain(ledger, tag, bytes);
+            result = try_reserve_chain(ledger, tag, bytes, rule);
             g_reserving.fetch_sub(1);
         }
-        if (result.is_granted || looks == kMostLooks || g_reserving.load() == 0) return result;
+        if (result.obstacle != Obstacle::budget || looks == kMostLooks || g_reserving.load() == 0)
+            return result;
         os::yield_thread();
     }
 }
@@ -168,13 +192,9 @@ void hold_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
 }
 
 void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
-    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag at) noexcept {
-        std::int64_t held = account.held.load(std::memory_order_relaxed);
-        do {
-            note_fall_of_held(account, at, held);
-        } while (!account.held.compare_exchange_weak(held, held - bytes, std::memory_order_release,
-                                                     std::memory_order_relaxed));
-        const std::int64_t left = account.reserved.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        account.held.fetch_sub(bytes, std::memory_order_release);
+        const std::int64_t left = account.reserved.fetch_sub(bytes) - bytes;
         if (account.is_over_soft.load(std::memory_order_relaxed) != 0 &&
             is_clearly_below(left, account.soft.load(std::memory_order_relaxed)))
             account.is_over_soft.store(0, std::memory_order_relaxed);
@@ -196,7 +216,9 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept
     const std::int64_t reserved = account_of(ledger, tag).reserved.load(std::memory_order_relaxed);
     std::int64_t spare = std::clamp(reserved / kShareOfUse, kLeast, kMost);
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
-        if (account.is_rate_limited.load(std::memory_order_relaxed) != 0) spare = 0;
+        if (account.is_rate_limited.load(std::memory_order_relaxed) != 0 ||
+            account.climb.load(std::memory_order_relaxed) != Climb::none)
+            spare = 0;
         const std::int64_t now =
             std::max<std::int64_t>(account.reserved.load(std::memory_order_relaxed), 0) + needed;
         const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
@@ -206,6 +228,18 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept
             // Beyond it, so little that use which falls below it is noticed too.
             spare = std::min(spare, limit >= now ? (limit - now) / kShareOfRoom : limit / kShareOfUse);
         }
+        return spare != 0;
+    });
+    return spare;
+}
+
+std::int64_t spare_grant(Ledger& ledger, Tag tag, std::int64_t needed) noexcept {
+    std::int64_t spare = spare_credit(ledger, tag, needed);
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        const std::int64_t room = account.peak.load(std::memory_order_relaxed) -
+                                  account.reserved.load(std::memory_order_relaxed) - needed;
+        // Others shall find some.
+        spare = std::min(spare, std::max<std::int64_t>(room, 0) / 2);
         return spare != 0;
     });
     return spare;

@@ -52,7 +52,6 @@ void visit_tags_below(Tag top, Visit&& visit) noexcept {
     }
 }
 
-// Requires: the peaks are up to date.
 TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums) noexcept {
     TagUse use{.allocations = sums.allocations,
                .frees = sums.frees,
@@ -66,9 +65,11 @@ TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums) noexcept {
         static_cast<std::size_t>(std::clamp<std::int64_t>(live, 0, std::max<std::int64_t>(reserved, 0)));
     use.live_blocks = static_cast<std::size_t>(
         std::max<std::int64_t>(static_cast<std::int64_t>(sums.allocations - sums.frees), 0));
-    const std::int64_t peak = detail::account_of(ledger, tag).peak.load(std::memory_order_relaxed);
+    const LedgerAccount& account = detail::account_of(ledger, tag);
+    const std::int64_t peak = account.peak.load(std::memory_order_relaxed);
     // What is live may not be in the peak yet, while others are at work.
     use.peak_bytes = std::max(static_cast<std::size_t>(std::max<std::int64_t>(peak, 0)), use.live_bytes);
+    use.is_peak_exact = account.is_peak_rough.load(std::memory_order_relaxed) == 0;
     return use;
 }
 
@@ -95,7 +96,6 @@ TagUse use_of(Tag tag) noexcept {
         add_cells(*ledger, id, sums);
         sums.failures += count_failures(ledger->accounts[id]);
     });
-    detail::look_at_peaks(*ledger, tag);
     return make_use(*ledger, tag, sums);
 }
 
@@ -105,7 +105,6 @@ TagUse own_use_of(Tag tag) noexcept {
     Sums sums;
     add_cells(*ledger, tag.id(), sums);
     sums.failures = count_failures(detail::account_of(*ledger, tag));
-    detail::look_at_peaks(*ledger, tag);
     return make_use(*ledger, tag, sums);
 }
 
@@ -121,7 +120,6 @@ std::size_t visit_uses(UseVisit visit, void* context) noexcept {
         const Tag parent = tag_parent(Tag::from_id(static_cast<std::uint16_t>(id)));
         if (id != 0) add_sums(sums[id], sums[parent.id()]);
     }
-    detail::look_at_peaks(*ledger, {});
     for (std::size_t id = 0; id < count; ++id) {
         const Tag tag = Tag::from_id(static_cast<std::uint16_t>(id));
         visit(context, tag, make_use(*ledger, tag, sums[id]));
@@ -139,14 +137,12 @@ std::uint64_t failures_of(Tag tag, Status status) noexcept {
 void reset_peaks() noexcept {
     Ledger* const ledger = detail::open_ledger({});
     if (ledger == nullptr) return;
-    const detail::RevocationHold hold;
     detail::forget_peaks(*ledger);
 }
 
 Status check_ledger() noexcept {
     Ledger* const ledger = detail::open_ledger({});
     if (ledger == nullptr) return Status::ok;
-    detail::look_at_peaks(*ledger, {});
     const std::size_t count = tag_count();
     for (std::size_t id = 0; id < count; ++id) {
         const LedgerAccount& account = ledger->accounts[id];
@@ -158,7 +154,10 @@ Status check_ledger() noexcept {
         const auto live = static_cast<std::int64_t>(sums.allocated_bytes - sums.freed_bytes);
         const bool adds_up = held == account.reserved.load(std::memory_order_relaxed) &&
                              held == live + sums.credit && live >= 0 && sums.credit >= 0;
-        if (!adds_up || account.peak.load(std::memory_order_relaxed) < live) return Status::corrupt_data;
+        const std::int64_t peak = account.peak.load(std::memory_order_relaxed);
+        const bool climbs = account.climb.load(std::memory_order_relaxed) != detail::Climb::none;
+        const bool is_below_peak = climbs ? live <= peak && sums.credit == 0 : held <= peak;
+        if (!adds_up || !is_below_peak) return Status::corrupt_data;
     }
     return Status::ok;
 }

@@ -2,12 +2,14 @@
 
 #include "fork_safety.hpp"
 #include "ledger_accounts.hpp"
+#include "patience.hpp"
 
 #include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/thread_exit.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace ouro::detail {
@@ -29,7 +31,9 @@ struct Platform {
 };
 constinit Platform g_platform;
 
+// Floors of a cell that is to be revoked, and whose credit somebody is just taking.
 constexpr std::int64_t kOutOfReach = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kBeingTaken = kOutOfReach - 1;
 
 void leave_shard_behind(void* shard) noexcept {
     t_ledger.shard = nullptr;
@@ -91,20 +95,39 @@ void resume_shards() noexcept {
 
 namespace {
 
+// Calls visit(id) for each tag whose cell was ever used.
+template <class Visit>
+void visit_used_tags(const LedgerShard& shard, Visit&& visit) noexcept {
+    for (std::size_t word = 0; word < shard.used_tags.size(); ++word) {
+        std::uint64_t bits = shard.used_tags[word].load(std::memory_order_acquire);
+        for (; bits != 0; bits &= bits - 1)
+            visit(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+}
+
 // Of a thread that may have been anywhere in its work.
 void repair_shard(LedgerShard& shard) noexcept {
     shard.is_owned.store(0, std::memory_order_relaxed);
-    const std::size_t tags = tag_count();
-    for (std::size_t id = 0; id < tags; ++id) {
-        LedgerCell& cell = shard.cells[id];
+    shard.is_granting.store(0, std::memory_order_relaxed);
+    visit_used_tags(shard, [&](std::size_t id) noexcept {
         // Taken, and not yet looked whether it may be.
-        if (const std::int64_t credit = shard.credit(id); credit < 0) add_to(cell.allocated, credit);
-        // It may be half-way along with what was granted or given back. Only where it is another: a page that
-        // is not written to stays the parent's.
-        const std::int64_t lead = cell.lead();
-        if (cell.least.load(std::memory_order_relaxed) != lead)
-            cell.least.store(lead, std::memory_order_relaxed);
-    }
+        if (const std::int64_t credit = shard.credit(id); credit < 0)
+            add_to(shard.cells[id].allocated, credit);
+    });
+}
+
+// In the child the peaks hold for all of it again when nobody has credit. Only what there is, is written to:
+// a page that is not stays the parent's.
+void forfeit_credit(LedgerShard& shard) noexcept {
+    visit_used_tags(shard, [&](std::size_t id) noexcept {
+        LedgerCell& cell = shard.cells[id];
+        LedgerSlowCell& slow = shard.slow_cells[id];
+        const std::int64_t credit = shard.credit(id);
+        if (credit > 0) add_to(slow.revoked, credit);
+        const std::int64_t revoked = slow.revoked.load(std::memory_order_relaxed);
+        if (cell.floor.load(std::memory_order_relaxed) != revoked) cell.floor.store(revoked);
+        if (cell.ceiling.load(std::memory_order_relaxed) != 0) cell.ceiling.store(0);
+    });
 }
 
 }  // namespace
@@ -116,6 +139,7 @@ void repair_shards_in_child() noexcept {
         // Of the common one the fork holds the lock: nobody was at work there.
         const bool is_at_rest = &shard == t_ledger.shard || &shard == image->ledger.shards.data();
         if (!is_at_rest) repair_shard(shard);
+        forfeit_credit(shard);
     });
 }
 
@@ -129,83 +153,107 @@ ShardScope::~ShardScope() {
     if (shard_ != t_ledger.shard) g_sharing.unlock();
 }
 
+void mark_used(LedgerShard& own, Tag tag) noexcept {
+    auto& word = own.used_tags[tag.id() / 64];
+    const std::uint64_t bit = std::uint64_t{1} << tag.id() % 64;
+    const std::uint64_t bits = word.load(std::memory_order_relaxed);
+    if ((bits & bit) != 0) return;
+    word.store(bits | bit, std::memory_order_relaxed);
+    // Before the owner looks at any bound: whoever has set one since then sees the bit.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
 bool may_take(const LedgerCell& cell) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return cell.floor.load(std::memory_order_acquire) != kOutOfReach;
-}
-
-TryRevocationHold::TryRevocationHold() noexcept : is_held_(g_revoking.try_lock()) {}
-TryRevocationHold::~TryRevocationHold() {
-    if (is_held_) g_revoking.unlock();
-}
-
-RevocationHold::RevocationHold() noexcept {
-    g_revoking.lock();
-}
-RevocationHold::~RevocationHold() {
-    g_revoking.unlock();
+    return cell.floor.load(std::memory_order_acquire) < kBeingTaken;
 }
 
 namespace {
 
-// Calls visit(cell, tag) for the cells of the tag and those below it.
+// Calls visit(tag) for the used cells of the tag and those below it.
 template <class Visit>
-void visit_cells_below(LedgerShard& shard, Tag top, Visit&& visit) noexcept {
-    const std::size_t count = tag_count();
-    for (std::size_t id = top.id(); id < count; ++id) {
+void visit_cells_below(const LedgerShard& shard, Tag top, Visit&& visit) noexcept {
+    visit_used_tags(shard, [&](std::size_t id) noexcept {
         const Tag tag = Tag::from_id(static_cast<std::uint16_t>(id));
-        if (is_tag_within(tag, top)) visit(shard.cells[id], tag);
-    }
+        if (is_tag_within(tag, top)) visit(tag);
+    });
 }
 
-// Requires: nobody else revokes.
+// By who revokes, after the barrier, or by the owner at any time; one of them does it.
 void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
     LedgerCell& cell = shard.cells[tag.id()];
+    std::int64_t floor = kOutOfReach;
+    if (!cell.floor.compare_exchange_strong(floor, kBeingTaken, std::memory_order_acquire)) return;
     // An owner who has taken and not yet looked makes it less, which then stays with him.
     const std::int64_t credit = std::max<std::int64_t>(shard.credit(tag.id()), 0);
     auto& revoked = shard.slow_cells[tag.id()].revoked;
     add_to(revoked, credit);
-    // The next free looks at the bounds again.
-    cell.ceiling.store(0, std::memory_order_relaxed);
     cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
     if (credit != 0) release_bytes(ledger, tag, credit);
 }
 
-}  // namespace
-
-void revoke_credit(Ledger& ledger, Tag tag) noexcept {
-    const LedgerLockScope scope(g_revoking);
+// False when credit is left to its owners. Requires: g_revoking is held.
+bool revoke(Ledger& ledger, Tag tag) noexcept {
     // A thread that is not seen here begins later, and finds what made the caller revoke when it settles.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // The same ones below: of a shard that is first used in between, the barrier has said nothing.
     const std::uint32_t shards = ledger.used_shards.load(std::memory_order_acquire);
     // All of them, whether or not they hold credit now: some may be about to.
     visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag, [](LedgerCell& cell, Tag) noexcept {
-            cell.floor.store(kOutOfReach, std::memory_order_relaxed);
+        visit_cells_below(shard, tag, [&](Tag at) noexcept {
+            // The next free looks at the bounds again.
+            shard.cells[at.id()].ceiling.store(0, std::memory_order_relaxed);
+            shard.cells[at.id()].floor.store(kOutOfReach, std::memory_order_relaxed);
         });
     });
     // The common shard needs no barrier: who uses it does slow work only, with a fence of its own.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // Where the system refuses one, the floors stay out of reach: see give_up_revoked.
-    if (g_platform.has_barrier.load(std::memory_order_relaxed) && !os::process_barrier()) return;
+    if (g_platform.has_barrier.load(std::memory_order_relaxed) && !os::process_barrier()) return false;
     visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag,
-                          [&](LedgerCell&, Tag at) noexcept { take_credit_of(ledger, shard, at); });
+        visit_cells_below(shard, tag, [&](Tag at) noexcept { take_credit_of(ledger, shard, at); });
     });
+    return true;
+}
+
+}  // namespace
+
+void revoke_credit(Ledger& ledger, Tag tag) noexcept {
+    const LedgerLockScope scope(g_revoking);
+    static_cast<void>(revoke(ledger, tag));
+}
+
+bool revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
+    Patience patience;
+    // Who begins to grant from now on sees what the caller has set.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    bool is_quiet = true;
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        while (is_quiet && shard.is_granting.load(std::memory_order_acquire) != 0)
+            is_quiet = patience.wait();
+    });
+    while (!g_revoking.try_lock()) {
+        if (!patience.wait()) return false;
+    }
+    const bool is_taken = revoke(ledger, tag);
+    g_revoking.unlock();
+    return is_quiet && is_taken;
 }
 
 void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept {
     const auto& floor = own.cells[tag.id()].floor;
-    if (floor.load(std::memory_order_relaxed) != kOutOfReach) return;
-    const RevocationHold hold;
-    if (floor.load(std::memory_order_relaxed) == kOutOfReach) take_credit_of(ledger, own, tag);
+    for (;;) {
+        const std::int64_t seen = floor.load(std::memory_order_acquire);
+        if (seen < kBeingTaken) return;
+        if (seen == kOutOfReach) take_credit_of(ledger, own, tag);
+        if (seen == kBeingTaken) os::yield_thread();
+    }
 }
 
 std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {
     std::int64_t sum = 0;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag, [&](LedgerCell&, Tag at) noexcept {
+        visit_cells_below(shard, tag, [&](Tag at) noexcept {
             // Less than none is what an owner has taken and will not get.
             sum += std::max<std::int64_t>(shard.credit(at.id()), 0);
         });

@@ -22,32 +22,28 @@ private:
     LedgerShard* shard_;
 };
 
+// While it is there, the owner of the shard may be about to put credit into one of its cells that nobody sees
+// there yet. What he reads in it about bounds is not older than its beginning.
+class GrantScope {
+public:
+    explicit GrantScope(LedgerShard& shard) noexcept : shard_(shard) {
+        shard_.is_granting.store(1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    ~GrantScope() { shard_.is_granting.store(0, std::memory_order_release); }
+    GrantScope(const GrantScope&) = delete;
+    GrantScope& operator=(const GrantScope&) = delete;
+
+private:
+    LedgerShard& shard_;
+};
+
+// Before its owner's first slow work on a cell is done.
+void mark_used(LedgerShard& own, Tag tag) noexcept;
+
 // True unless the cell is being revoked. After what was taken, in slow work, also in the common shard: it has
 // the fence that platforms without a process barrier need.
 [[nodiscard]] bool may_take(const LedgerCell& cell) noexcept;
-// While one is there, nobody revokes; waits for a revocation that is under way. What would revoke itself must
-// not be called meanwhile.
-class RevocationHold {
-public:
-    RevocationHold() noexcept;
-    ~RevocationHold();
-    RevocationHold(const RevocationHold&) = delete;
-    RevocationHold& operator=(const RevocationHold&) = delete;
-};
-
-// The same without waiting.
-class TryRevocationHold {
-public:
-    TryRevocationHold() noexcept;
-    ~TryRevocationHold();
-    TryRevocationHold(const TryRevocationHold&) = delete;
-    TryRevocationHold& operator=(const TryRevocationHold&) = delete;
-
-    explicit operator bool() const noexcept { return is_held_; }
-
-private:
-    bool is_held_;
-};
 
 // Calls visit(shard) for the first so many.
 template <class Visit>
@@ -62,24 +58,15 @@ void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
 }
 
 // Takes the credit back that threads hold for the tag and those below it, whatever they are doing. Where the
-// system has no barrier after all, they can use none of it, and each gives it back with its next slow charge.
+// system has no barrier after all, they can use none of it, and each gives it back with its next slow work.
 void revoke_credit(Ledger& ledger, Tag tag) noexcept;
-// That: what a revocation could not take from the caller's shard. Waits for one that is under way.
+// The same once all who were granting are done with it; false when somebody who was stopped is in the way for
+// too long. Then credit may be left.
+[[nodiscard]] bool revoke_all_credit(Ledger& ledger, Tag tag) noexcept;
+// For a cell of the caller's that is being revoked: gives its credit up himself, and does not wait.
 void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept;
 
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;
-
-// What is held for the tag is about to fall from this: where that is above the peak, a look is owed. Before
-// it falls, so that who sees less held knows of it.
-void note_fall_of_held(LedgerAccount& account, Tag tag, std::int64_t held) noexcept;
-// The peaks begin anew at what is in use. Requires: nobody revokes meanwhile.
-void forget_peaks(Ledger& ledger) noexcept;
-// Raises the peaks to what was in use at most since the threads' leasts began: from slow work on a tag, where
-// one of its accounts may have passed its peak, and as often as the number of threads and tags allows. False
-// when what was in use up to now is not in the peaks yet. The shard is the caller's.
-bool raise_peaks_if_due(Ledger& ledger, Tag tag, LedgerShard& own) noexcept;
-// The same for readers of a tag, who try some times.
-void look_at_peaks(Ledger& ledger, Tag tag) noexcept;
 
 }  // namespace ouro::detail

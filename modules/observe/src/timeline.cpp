@@ -143,7 +143,6 @@ void watch_tag(TagWatch& watch, std::size_t id, std::uint64_t live, std::uint64_
 }
 
 void watch_tags(Ledger& ledger, TimelineRing& ring, Sums& sums) noexcept {
-    detail::look_at_peaks(ledger, {});
     const bool is_first_look = ring.next.load(std::memory_order_relaxed) == 1;
     // Children have larger numbers: each one's sum is complete before it goes to the parent's.
     for (std::size_t id = sums.tags; id-- != 0;) {

@@ -17,18 +17,6 @@
 
 namespace ouro {
 
-class SmallObjectAllocator;
-
-namespace detail {
-
-// Resources that have their memory from the system, and so never come to a ChargedAllocator themselves.
-template <class Resource>
-inline constexpr bool kChargesNothing = false;
-template <>
-inline constexpr bool kChargesNothing<SmallObjectAllocator> = true;
-
-}  // namespace detail
-
 // Charges what goes through it to tags: a tag of its own, or the one that is current on the thread
 // (TagScope). Budgets are kept, use is counted, and the profiler sees the allocations.
 //
@@ -60,18 +48,12 @@ public:
         const detail::ChargedTag tag = tag_in_force();
         if (const Status status = check_allocation(size, alignment); status != Status::ok) [[unlikely]]
             return fail(tag.trailer.tag(), status, size, alignment);
-        std::int64_t lead = 0;
-        const detail::PendingCharge pending = detail::charge_credit(tag, size, lead);
-        if (!pending.charge.is_plain() || has_observers()) [[unlikely]]
-            return allocate_specially(pending.charge, tag.trailer.tag(), size, alignment);
+        const detail::Charge charge = detail::charge_credit(tag, size);
+        if (!charge.is_plain() || has_observers()) [[unlikely]]
+            return allocate_specially(charge, tag.trailer.tag(), size, alignment);
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) [[unlikely]]
             return give_up(tag.trailer.tag(), given.status(), size, alignment);
-        if constexpr (detail::kChargesNothing<Upstream>) {
-            detail::confirm_as_charged(pending, lead);
-        } else {
-            detail::confirm(pending);
-        }
         const MemoryBlock block{given->data, size};
         detail::write_trailer(block, tag.trailer);
         return block;
@@ -177,7 +159,7 @@ private:
             detail::uncharge(tag, size);
             return fail(tag, given.status(), size, alignment);
         }
-        detail::confirm_slow(tag);
+        if (charge.is_deferred()) detail::confirm_slow(tag);
         const bool is_sample = charge.is_deferred() ? detail::is_sample_due(size) : charge.is_sampled();
         const MemoryBlock block{given->data, size};
         // One call for all, so that a place in the program is one site.

@@ -19,13 +19,12 @@ struct TagUse {
     // Of all allocations and growths, frees and shrinkings so far.
     std::uint64_t allocated_bytes = 0;
     std::uint64_t freed_bytes = 0;
-    // The most that was live at once. Exact while one thread at a time uses the tag; where several do, it may
-    // be too high by what their use swung between two looks at all threads, but never more than the budgets
-    // have let through. Those looks come with every grant of credit, some kilobytes; more seldom where
-    // threads times tags are more than 512, in proportion. At a quiet moment it is never too low, and at no
-    // moment below live_bytes. In the child of a fork, what other threads of the parent used above the peak
-    // since the last look is not in it.
+    // The most that was live at once, to the byte: of threads that allocate and free at the same moment, in
+    // one of the orders in which they may have done so. At no moment below live_bytes.
     std::size_t peak_bytes = 0;
+    // False when a thread was stopped for a tenth of a second right where others had to wait for it to know
+    // the peak: then it may be too high by the credit that threads held, until the peaks begin anew.
+    bool is_peak_exact = true;
     // Requests that failed, for whatever reason.
     std::uint64_t failures = 0;
 };

@@ -20,10 +20,12 @@ namespace ouro::detail {
 inline constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
 // What one thread has done under one tag: as much of it as every call needs, in one cache line. All but the
-// floor is written by the owner of the shard alone, with plain stores; the floor by whoever revokes credit.
+// floor and the ceiling is written by the owner of the shard alone, with plain stores; those two also by
+// whoever revokes credit.
 //
-// The owner first takes what he wants, then looks whether he may: so a revocation that has raised the floor
-// and made all threads see it (a process barrier) finds either what was taken, or an owner who gives it back.
+// The owner first takes what he wants, or adds what he frees, and looks at the two then: so a revocation that
+// has moved them and made all threads see it (a process barrier) finds either what was done, or an owner who
+// does slow work for it.
 struct alignas(64) LedgerCell {
     // Bytes of all allocations and growths so far, and up to where they may go: what was granted, and what
     // was freed.
@@ -34,12 +36,9 @@ struct alignas(64) LedgerCell {
     std::atomic<std::int64_t> floor;
     // How far it may be ahead before some goes back. Zero at first: the first free looks.
     std::atomic<std::int64_t> ceiling;
-    // The least that it was ahead since the peaks were last looked at, after an allocation; moves along with
-    // what is granted and given back.
-    std::atomic<std::int64_t> least;
     std::atomic<std::uint64_t> allocations;
     std::atomic<std::uint64_t> frees;
-    std::uint64_t unused;
+    std::array<std::uint64_t, 2> unused;
 
     [[nodiscard]] std::int64_t lead() const noexcept {
         return allowance.load(std::memory_order_relaxed) - allocated.load(std::memory_order_relaxed);
@@ -59,11 +58,15 @@ struct LedgerSlowCell {
 struct alignas(4096) LedgerShard {
     // One while a thread owns it.
     std::atomic<std::uint32_t> is_owned;
+    // One while its owner takes credit that nobody sees in a cell yet.
+    std::atomic<std::uint32_t> is_granting;
     // Allocations that did not come from credit, and their time.
     std::atomic<std::uint64_t> slow_allocations;
     std::atomic<std::uint64_t> slow_ns;
     // Of the owning thread.
     SampleClock samples;
+    // A bit for each tag whose cell was ever used.
+    std::array<std::atomic<std::uint64_t>, kMaxTags / 64> used_tags;
     std::array<LedgerCell, kMaxTags> cells;
     std::array<LedgerSlowCell, kMaxTags> slow_cells;
 
@@ -89,17 +92,29 @@ struct alignas(4096) LedgerShard {
 
 inline constexpr std::size_t kLedgerStatuses = 96;
 
+// Whether an account is at a height where it never was. Credit lets a sum of parts go up unseen; so what is
+// reserved passes the peak only while the account climbs, and then nobody below it keeps any: what is held is
+// in use, and the highest of it is the peak, to the byte.
+enum class Climb : std::uint32_t {
+    none,
+    // Credit is being taken back.
+    beginning,
+    on,
+    // Nobody goes higher while somebody looks whether it is over.
+    ending,
+};
+
 // What all threads together were granted for one tag and those below it, and may be.
 struct alignas(64) LedgerAccount {
-    // In use, or out as credit, or just being asked for. Never above the budget.
+    // In use, or out as credit, or just being asked for. Never above the budget, nor above the peak but while
+    // the account climbs.
     std::atomic<std::int64_t> reserved;
     // The same without what is just being asked for, and may be refused further up.
     std::atomic<std::int64_t> held;
     std::atomic<std::int64_t> peak;
-    // The most that was held and then let go of, above the peak, since the peaks began: with what is held
-    // now, more was never in use. So threads whose uses never met do not add up to more than the budgets have
-    // let through.
-    std::atomic<std::int64_t> most_held;
+    std::atomic<Climb> climb;
+    // Slow work since the peak was last raised.
+    std::atomic<std::uint32_t> calm_calls;
     std::atomic<std::int64_t> hard;
     std::atomic<std::int64_t> soft;
     // Where somebody wants to know that so much is in use, and when it was reached: zero until then.
@@ -107,6 +122,9 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::uint64_t> alarm_ns;
     std::atomic<std::uint32_t> is_over_soft;
     std::atomic<std::uint32_t> is_rate_limited;
+    // A thread was stopped where others had to wait for it, and the peak was raised without: it may be too
+    // high by the credit that threads held.
+    std::atomic<std::uint32_t> is_peak_rough;
     // For readers in other processes; the bounds are valid once it is open.
     std::atomic<std::uint32_t> is_open;
     std::uint16_t parent;

@@ -74,26 +74,20 @@ private:
 [[gnu::cold, gnu::noinline]] Charge deferred_charge() noexcept;
 [[gnu::cold, gnu::noinline]] Status charge_slow(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold, gnu::noinline]] void refund_slow(Tag tag, std::size_t bytes) noexcept;
+// Gives credit back beyond what the thread may keep.
+[[gnu::cold, gnu::noinline]] void settle_slow(Tag tag) noexcept;
 
-// Between taking something and looking whether it may be taken. The compiler keeps the order; the processor
-// is kept to it by the process barrier of whoever revokes.
+// Between taking or adding something and looking whether it may stay so. The compiler keeps the order; the
+// processor is kept to it by the process barrier of whoever revokes.
 inline void taken_then_look() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// A charge for memory that is still to be had, with where that is noted once it is there.
-struct PendingCharge {
-    Charge charge;
-    LedgerCell* cell = nullptr;
-};
-
-// For a new block, out of the thread's credit or not at all. The lead is that of the cell with it. Requires:
-// a registered tag.
-[[nodiscard]] inline PendingCharge charge_credit(ChargedTag tag, std::size_t bytes,
-                                                 std::int64_t& lead) noexcept {
+// For a new block, out of the thread's credit or not at all. Requires: a registered tag.
+[[nodiscard]] inline Charge charge_credit(ChargedTag tag, std::size_t bytes) noexcept {
     LedgerShard* const shard = t_ledger.shard;
     if (shard == nullptr) [[unlikely]]
-        return {deferred_charge()};
+        return deferred_charge();
     LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t before = cell.allocated.load(std::memory_order_relaxed);
     // Without a sign: a size beyond reason may wrap around, and is sorted out below.
@@ -101,43 +95,27 @@ struct PendingCharge {
     cell.allocated.store(static_cast<std::int64_t>(allocated), std::memory_order_relaxed);
     taken_then_look();
     const auto allowance = static_cast<std::uint64_t>(cell.allowance.load(std::memory_order_relaxed));
-    lead = static_cast<std::int64_t>(allowance - allocated);
+    const auto lead = static_cast<std::int64_t>(allowance - allocated);
     const bool is_plain = bytes <= SIZE_MAX / 4;
     if (!is_plain || is_below(lead, cell.floor)) [[unlikely]] {
         cell.allocated.store(before, std::memory_order_relaxed);
-        return {deferred_charge()};
+        return deferred_charge();
     }
     add_to(cell.allocations, 1U);
     if (count_down(shard->samples, bytes)) [[unlikely]]
-        return {sampled_charge(), &cell};
-    return {{}, &cell};
+        return sampled_charge();
+    return {};
 }
 
-// The memory is there: only now it counts for the peak. The lead is that of now, for the resource below may
-// have charged the same tag meanwhile. Requires: not deferred.
-inline void confirm(const PendingCharge& pending) noexcept {
-    if (pending.cell == nullptr) __builtin_unreachable();
-    LedgerCell& cell = *pending.cell;
-    const std::int64_t lead = cell.lead();
-    if (is_below(lead, cell.least)) cell.least.store(lead, std::memory_order_relaxed);
-}
-// The same with the lead that there was, where the resource below charges nothing.
-inline void confirm_as_charged(const PendingCharge& pending, std::int64_t lead) noexcept {
-    if (pending.cell == nullptr) __builtin_unreachable();
-    if (is_below(lead, pending.cell->least)) pending.cell->least.store(lead, std::memory_order_relaxed);
-}
-// The same after slow work: also raises what the memory has made due.
+// The memory of a slow charge or of a growth is there: only now it counts for the peak, and for the bounds
+// that somebody wants to hear of. What comes out of credit never makes a new peak.
 [[gnu::cold, gnu::noinline]] void confirm_slow(Tag tag) noexcept;
 
 // For a block that is there already, with slow work where it takes some: ok, budget_exceeded or rate_limited,
 // which then count as failures of the tag.
 [[nodiscard]] inline Charge charge(ChargedTag tag, std::size_t bytes) noexcept {
-    std::int64_t lead = 0;
-    const PendingCharge pending = charge_credit(tag, bytes, lead);
-    if (!pending.charge.is_deferred()) {
-        confirm_as_charged(pending, lead);
-        return pending.charge;
-    }
+    const Charge charged = charge_credit(tag, bytes);
+    if (!charged.is_deferred()) return charged;
     const Status status = charge_slow(tag.trailer.tag(), bytes);
     if (status == Status::ok) confirm_slow(tag.trailer.tag());
     return Charge(status);
@@ -151,11 +129,11 @@ inline void refund(ChargedTag tag, std::size_t bytes) noexcept {
     LedgerCell& cell = cell_at(*shard, tag.cell_offset);
     const std::int64_t allowance =
         cell.allowance.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
-    const std::int64_t lead = allowance - cell.allocated.load(std::memory_order_relaxed);
-    if (is_above(lead, cell.ceiling)) [[unlikely]]
-        return refund_slow(tag.trailer.tag(), bytes);
     cell.allowance.store(allowance, std::memory_order_relaxed);
     add_to(cell.frees, 1U);
+    taken_then_look();
+    if (is_above(allowance - cell.allocated.load(std::memory_order_relaxed), cell.ceiling)) [[unlikely]]
+        settle_slow(tag.trailer.tag());
 }
 
 // For a block that grows, to be confirmed, or shrinks.
