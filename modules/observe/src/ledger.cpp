@@ -70,7 +70,8 @@ void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
     const std::int64_t excess = place.credit() - kept;
     if (excess <= 0) return;
     place.take_granted(excess);
-    if (may_take(place.cell) && place.credit() >= kept) return release_bytes(ledger, tag, excess);
+    if (may_take(place.shard, place.cell) && place.credit() >= kept)
+        return release_bytes(ledger, tag, excess);
     // A revocation is at it, or was: it takes all there is.
     place.add_granted(excess);
     give_up_revoked(ledger, place.shard, tag);
@@ -82,6 +83,7 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     for (;;) {
         if (place.credit() > 2 * spare) return_excess(ledger, place, tag, spare);
         place.set_most_credit(2 * spare);
+        if (spare == 0) return;
         // Looked at when the credit is in place: either this sees a bound that was just set, or the
         // revocation that comes with it sees the credit.
         std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -91,19 +93,24 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     }
 }
 
-// Credit for at least the bytes, in the place, or what is in the way.
-Reservation grant(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes, PeakRule rule) noexcept {
-    const GrantScope scope(place.shard);
-    const std::int64_t spare = spare_grant(ledger, tag, bytes);
-    Reservation result = reserve_bytes(ledger, tag, bytes + spare, rule);
-    if (result.is_granted()) {
-        place.accept(ledger, tag, bytes + spare);
-        return result;
-    }
-    if (spare == 0) return result;
-    result = reserve_bytes(ledger, tag, bytes, rule);
+// Credit for the bytes, in the place, or what is in the way.
+Reservation grant_exactly(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes,
+                          PeakRule rule) noexcept {
+    const Reservation result = reserve_bytes(ledger, tag, bytes, rule);
     if (result.is_granted()) place.accept(ledger, tag, bytes);
     return result;
+}
+
+// The same with something on top, where the bounds allow it.
+Reservation grant(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes, PeakRule rule) noexcept {
+    if (spare_grant(ledger, tag, bytes) != 0) {
+        // Only credit that is not used at once makes a difference to those who take all of it back.
+        const GrantScope scope(place.shard);
+        const std::int64_t spare = spare_grant(ledger, tag, bytes);
+        const Reservation result = grant_exactly(ledger, place, tag, bytes + spare, rule);
+        if (result.is_granted()) return result;
+    }
+    return grant_exactly(ledger, place, tag, bytes, rule);
 }
 
 // The bound that is in the way.
@@ -112,14 +119,19 @@ std::int64_t bound_of(const LedgerAccount& account, Obstacle obstacle) noexcept 
     return bound.load(std::memory_order_relaxed);
 }
 
-// True when taking credit back from other threads makes room for the bytes.
+// True when taking credit back from other threads makes room for the bytes. Below a peak it is done for room
+// that lasts for some calls: for less, to count in one place costs less.
 bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) noexcept {
+    constexpr std::int64_t kLastingCalls = 64;
     const LedgerAccount& account = account_of(ledger, refused.limiting);
+    const bool is_budget = refused.obstacle == Obstacle::budget;
+    const std::int64_t wanted =
+        is_budget ? bytes : std::min(bytes, kUnbounded / kLastingCalls) * kLastingCalls;
     const std::int64_t out = credit_below(ledger, refused.limiting);
     const std::int64_t live = account.held.load(std::memory_order_relaxed) - out;
-    if (out == 0 || live > bound_of(account, refused.obstacle) - bytes) return false;
+    if (out == 0 || live > bound_of(account, refused.obstacle) - wanted) return false;
     // A peak may be passed without, a budget not.
-    if (refused.obstacle == Obstacle::peak) return revoke_all_credit(ledger, refused.limiting);
+    if (!is_budget) return revoke_all_credit(ledger, refused.limiting);
     revoke_credit(ledger, refused.limiting);
     return true;
 }
@@ -127,7 +139,7 @@ bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) n
 // Uses credit up; false when there is too little or a revocation is at it, and nothing has happened then.
 bool use_credit(const Place& place, std::int64_t bytes) noexcept {
     add_to(place.cell.allocated, bytes);
-    if (may_take(place.cell) && place.credit() >= 0) return true;
+    if (may_take(place.shard, place.cell) && place.credit() >= 0) return true;
     add_to(place.cell.allocated, -bytes);
     return false;
 }

@@ -31,10 +31,11 @@ void fill_account(LedgerAccount& account, Tag tag) noexcept {
 
 [[gnu::cold]] void open_chain(Ledger& ledger, Tag tag) noexcept {
     const LedgerLockScope scope(g_opening);
-    visit_chain(ledger, tag, [](LedgerAccount& account, Tag at) noexcept {
-        if (account.is_open.load(std::memory_order_relaxed) == 0) fill_account(account, at);
-        return true;
-    });
+    for (;; tag = tag_parent(tag)) {
+        LedgerAccount& account = account_of(ledger, tag);
+        if (account.is_open.load(std::memory_order_relaxed) == 0) fill_account(account, tag);
+        if (tag.is_untagged()) return;
+    }
 }
 
 bool climbs(const LedgerAccount& account) noexcept {
@@ -213,6 +214,7 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept
     // The share of what is in use, and of what is left up to a bound, that one thread may hold unused.
     constexpr std::int64_t kShareOfUse = 64;
     constexpr std::int64_t kShareOfRoom = 16;
+    if (account_of(ledger, tag).climb.load(std::memory_order_relaxed) != Climb::none) return 0;
     const std::int64_t reserved = account_of(ledger, tag).reserved.load(std::memory_order_relaxed);
     std::int64_t spare = std::clamp(reserved / kShareOfUse, kLeast, kMost);
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {

@@ -17,11 +17,14 @@ namespace ouro::detail {
 }
 
 // Calls visit(account, tag) for the tag and all above it, the root last, until one call returns false.
+// Requires: the tag's account is open.
 template <class Visit>
 bool visit_chain(Ledger& ledger, Tag tag, Visit&& visit) noexcept {
-    for (;; tag = tag_parent(tag)) {
-        if (!visit(account_of(ledger, tag), tag)) return false;
+    for (;;) {
+        LedgerAccount& account = account_of(ledger, tag);
+        if (!visit(account, tag)) return false;
         if (tag.is_untagged()) return true;
+        tag = Tag::from_id(account.parent);
     }
 }
 

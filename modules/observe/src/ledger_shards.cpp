@@ -163,8 +163,12 @@ void mark_used(LedgerShard& own, Tag tag) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-bool may_take(const LedgerCell& cell) noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+bool may_take(const LedgerShard& shard, const LedgerCell& cell) noexcept {
+    if (&shard == t_ledger.shard) {
+        taken_then_look();
+    } else {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
     return cell.floor.load(std::memory_order_acquire) < kBeingTaken;
 }
 

@@ -41,9 +41,9 @@ private:
 // Before its owner's first slow work on a cell is done.
 void mark_used(LedgerShard& own, Tag tag) noexcept;
 
-// True unless the cell is being revoked. After what was taken, in slow work, also in the common shard: it has
-// the fence that platforms without a process barrier need.
-[[nodiscard]] bool may_take(const LedgerCell& cell) noexcept;
+// True unless the cell of the shard is being revoked. After what was taken, in slow work. In the common
+// shard, which no process barrier is for, with a fence of its own.
+[[nodiscard]] bool may_take(const LedgerShard& shard, const LedgerCell& cell) noexcept;
 
 // Calls visit(shard) for the first so many.
 template <class Visit>

@@ -4,7 +4,7 @@
 
 namespace ouro::detail {
 
-// Adds the time of a scope to that of allocations which did not come from credit. Two looks at the clock:
+// Adds a scope to the count of allocations which did not come from credit, and its time or an estimate of it:
 // nothing for hot paths.
 class SlowPathTimer {
 public:
@@ -14,8 +14,10 @@ public:
     SlowPathTimer& operator=(const SlowPathTimer&) = delete;
 
 private:
-    // Zero when it is off.
-    std::uint64_t began_ns_;
+    bool is_on_;
+    // For how many its time stands.
+    std::uint64_t weight_ = 0;
+    std::uint64_t began_ns_ = 0;
 };
 
 }  // namespace ouro::detail

@@ -1,0 +1,123 @@
+// A charge or a refund near a peak that is stopped anywhere, while another thread charges too: the peak is
+// one of those that one after the other would have made.
+#include "charges.hpp"
+#include "fresh_tags.hpp"
+#include "stop_everywhere.hpp"
+
+#include <ouro/observe/ledger.hpp>
+
+#include <cstddef>
+
+#include <gtest/gtest.h>
+
+namespace ouro {
+namespace {
+
+using test::fresh_tag;
+using test::stop_everywhere;
+
+constexpr std::size_t kPeak = 10'000;
+
+// The peaks begin anew at this one, with nothing in use and credit for the calling thread.
+void begin_below_a_peak(Tag tag) {
+    reset_peaks();
+    ASSERT_EQ(test::charge(tag, kPeak), Status::ok);
+    test::refund(tag, kPeak);
+    // So many calls that the account has come to rest.
+    for (int call = 0; call < 100; ++call) {
+        ASSERT_EQ(test::charge(tag, 1'000), Status::ok);
+        test::refund(tag, 1'000);
+    }
+    ASSERT_EQ(use_of(tag).peak_bytes, kPeak);
+}
+
+void expect_peak(Tag tag, std::size_t one, std::size_t other) {
+    const std::size_t peak = use_of(tag).peak_bytes;
+    EXPECT_TRUE(peak == one || peak == other) << peak;
+    EXPECT_TRUE(use_of(tag).is_peak_exact);
+    EXPECT_EQ(check_ledger(), Status::ok);
+    // To the byte: as much as that is no new peak, more is.
+    const std::size_t left = peak - use_of(tag).live_bytes;
+    EXPECT_EQ(test::charge(tag, left), Status::ok);
+    EXPECT_EQ(use_of(tag).peak_bytes, peak);
+    EXPECT_EQ(test::charge(tag, 1), Status::ok);
+    EXPECT_EQ(use_of(tag).peak_bytes, peak + 1);
+    test::refund(tag, left + 1);
+}
+
+TEST(PeakSteps, AChargeOutOfCreditAndANewPeakBesideIt) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare = [&] { begin_below_a_peak(tag); },
+                     .stepped = [&] { ASSERT_EQ(test::charge(tag, 100), Status::ok); },
+                     .other = {.meanwhile = [&] { EXPECT_EQ(test::charge(tag, kPeak - 50), Status::ok); }},
+                     .check =
+                         [&] {
+                             expect_peak(tag, kPeak + 50, kPeak + 50);
+                             test::refund(tag, kPeak + 50);
+                         }},
+                    10);
+}
+
+TEST(PeakSteps, ARefundThatIsKeptAsCreditAndANewPeakBesideIt) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare =
+                         [&] {
+                             begin_below_a_peak(tag);
+                             ASSERT_EQ(test::charge(tag, 100), Status::ok);
+                         },
+                     .stepped = [&] { test::refund(tag, 100); },
+                     .other = {.meanwhile = [&] { EXPECT_EQ(test::charge(tag, kPeak - 50), Status::ok); }},
+                     .check =
+                         [&] {
+                             expect_peak(tag, kPeak, kPeak + 50);
+                             test::refund(tag, kPeak - 50);
+                         }},
+                    5);
+}
+
+TEST(PeakSteps, TwoNewPeaks) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare = [&] { begin_below_a_peak(tag); },
+                     .stepped = [&] { ASSERT_EQ(test::charge(tag, kPeak + 1'000), Status::ok); },
+                     .other = {.meanwhile =
+                                   [&] {
+                                       EXPECT_EQ(test::charge(tag, 500), Status::ok);
+                                       test::refund(tag, 500);
+                                   }},
+                     .check =
+                         [&] {
+                             expect_peak(tag, kPeak + 1'000, kPeak + 1'500);
+                             test::refund(tag, kPeak + 1'000);
+                         }},
+                    100);
+}
+
+// The other takes credit back that the first is about to be given.
+TEST(PeakSteps, AGrantOfCreditAndANewPeakBesideIt) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare = [&] { begin_below_a_peak(tag); },
+                     .stepped = [&] { ASSERT_EQ(test::charge(tag, 2'000), Status::ok); },
+                     .other = {.meanwhile = [&] { EXPECT_EQ(test::charge(tag, kPeak - 500), Status::ok); }},
+                     .check =
+                         [&] {
+                             expect_peak(tag, kPeak + 1'500, kPeak + 1'500);
+                             test::refund(tag, kPeak + 1'500);
+                         }},
+                    10);
+}
+
+TEST(PeakSteps, PeaksThatBeginAnewAnywhereInACharge) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare = [&] { begin_below_a_peak(tag); },
+                     .stepped = [&] { ASSERT_EQ(test::charge(tag, kPeak + 1'000), Status::ok); },
+                     .other = {.meanwhile = [] { reset_peaks(); }},
+                     .check =
+                         [&] {
+                             expect_peak(tag, kPeak + 1'000, kPeak + 1'000);
+                             test::refund(tag, kPeak + 1'000);
+                         }},
+                    100);
+}
+
+}  // namespace
+}  // namespace ouro
