@@ -147,6 +147,28 @@ Work beside_another(Heap heap) {
     };
 }
 
+using Charged = ChargedAllocator<SmallObjectAllocator, true>;
+
+void measure_peaks(Session& session, Charged& charged, SmallObjectAllocator& heap) {
+    session.measure("charged: allocate 60 B, each a new peak", kNanoseconds)
+        .ours(climb(&charged))
+        .peer("the heap alone", "this tree", climb(&heap))
+        .note("counted in one place, to the byte, at three levels")
+        .median()
+        .run();
+}
+
+void measure_threads(Session& session, Charged& charged, SmallObjectAllocator& heap) {
+    TaggedAllocator one_counter(heap, {.tag = default_tags().creatures});
+    session.measure("charged: pair, two threads", kNanoseconds)
+        .ours(beside_another(&charged))
+        .peer("one counter for all", "TaggedAllocator", beside_another(&one_counter))
+        .peer("the heap alone", "this tree", beside_another(&heap))
+        .median()
+        .on_any_core()
+        .run();
+}
+
 }  // namespace
 
 void measure_charges(Session& session) {
@@ -157,8 +179,7 @@ void measure_charges(Session& session) {
         must(set_budget(tag, {.soft_bytes = std::size_t{900} << 20, .hard_bytes = std::size_t{1} << 30}),
              "set a budget");
     const TagScope scope(tags.creatures);
-    ChargedAllocator<SmallObjectAllocator, true> charged(heap);
-    TaggedAllocator one_counter(heap, {.tag = tags.creatures});
+    Charged charged(heap);
 
     constexpr double kMostAddedNs = 3;
     const auto measure_part = [&](const std::string& name, Timed timed) {
@@ -182,19 +203,8 @@ void measure_charges(Session& session) {
     measure_churn(1'000, Look::before_free, "");
     measure_churn(100'000, Look::before_free, "");
     measure_churn(100'000, Look::not_at_all, ", freed unseen");
-    session.measure("charged: allocate 60 B, each a new peak", kNanoseconds)
-        .ours(climb(&charged))
-        .peer("the heap alone", "this tree", climb(&heap))
-        .note("counted in one place, to the byte, at three levels")
-        .median()
-        .run();
-    session.measure("charged: pair, two threads", kNanoseconds)
-        .ours(beside_another(&charged))
-        .peer("one counter for all", "TaggedAllocator", beside_another(&one_counter))
-        .peer("the heap alone", "this tree", beside_another(&heap))
-        .median()
-        .on_any_core()
-        .run();
+    measure_peaks(session, charged, heap);
+    measure_threads(session, charged, heap);
     session.measure("charged: compiled out, pair", kNanoseconds)
         .ours(batches(CompiledOut{ChargedAllocator<SmallObjectAllocator, false>(heap)}, Timed::both))
         .peer("the heap alone", "this tree", batches(&heap, Timed::both))

@@ -47,9 +47,10 @@ struct BlockMetrics {
     [[nodiscard]] double fragmentation() const noexcept;
 };
 
-// The time of those allocations only that could not be served from a thread's credit: all large ones, and one
-// of many small ones. Those are the calls that can take long, because memory has to be found for them; the
-// rest, a few nanoseconds each, would cost more to measure than to do. Frees are not timed.
+// The time of those allocations only that could not be served from a thread's credit: all large ones, all
+// that make a new peak, and one of many small ones. Those are the calls that can take long, because memory
+// has to be found for them; the rest, a few nanoseconds each, would cost more to measure than to do. A
+// thread's first sixteen are timed, then each sixteenth, which stands for as many. Frees are not timed.
 struct SlowPathMetrics {
     std::uint64_t allocations = 0;
     std::uint64_t time_ns = 0;
