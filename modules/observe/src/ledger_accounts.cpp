@@ -29,12 +29,18 @@ void fill_account(LedgerAccount& account, Tag tag) noexcept {
     account.is_open.store(1, std::memory_order_release);
 }
 
+bool is_open(Ledger& ledger, Tag tag) noexcept {
+    return account_of(ledger, tag).is_open.load(std::memory_order_acquire) != 0;
+}
+
+// Those above first: whoever sees one open sees them too.
 [[gnu::cold]] void open_chain(Ledger& ledger, Tag tag) noexcept {
     const LedgerLockScope scope(g_opening);
-    for (;; tag = tag_parent(tag)) {
-        LedgerAccount& account = account_of(ledger, tag);
-        if (account.is_open.load(std::memory_order_relaxed) == 0) fill_account(account, tag);
-        if (tag.is_untagged()) return;
+    while (!is_open(ledger, tag)) {
+        Tag highest = tag;
+        while (!highest.is_untagged() && !is_open(ledger, tag_parent(highest)))
+            highest = tag_parent(highest);
+        fill_account(account_of(ledger, highest), highest);
     }
 }
 
@@ -135,7 +141,7 @@ Ledger* open_ledger(Tag tag) noexcept {
     ObserveImage* const image = observe_image();
     if (image == nullptr) return nullptr;
     Ledger& ledger = image->ledger;
-    if (account_of(ledger, tag).is_open.load(std::memory_order_acquire) == 0) open_chain(ledger, tag);
+    if (!is_open(ledger, tag)) open_chain(ledger, tag);
     return &ledger;
 }
 

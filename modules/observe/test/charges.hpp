@@ -14,4 +14,15 @@ inline void refund(Tag tag, std::size_t bytes) noexcept {
     detail::refund(detail::ChargedTag(tag), bytes);
 }
 
+// Makes a peak, and calls so often that the thread has credit below it.
+inline void rest_below_a_peak(Tag tag, std::size_t peak) noexcept {
+    constexpr int kCallsToRest = 100;
+    std::size_t bytes = peak;
+    for (int call = 0; call < kCallsToRest; ++call) {
+        if (charge(tag, bytes) == Status::ok) refund(tag, bytes);
+        // More than the last one has left.
+        bytes = peak / 1000 * static_cast<std::size_t>(1 + call);
+    }
+}
+
 }  // namespace ouro::test

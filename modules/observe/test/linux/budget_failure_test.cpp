@@ -37,6 +37,7 @@ protected:
 };
 
 TEST_F(BudgetFailure, ASmallerBudgetHoldsForWhoHasCredit) {
+    test::rest_below_a_peak(tag_, 1'000'000);
     ASSERT_EQ(test::charge(tag_, 10), Status::ok);
     change_without_barrier([&] { EXPECT_TRUE(set_budget(tag_, {.hard_bytes = 500})); });
     EXPECT_EQ(test::charge(tag_, 491), Status::budget_exceeded);
@@ -53,7 +54,10 @@ TEST_F(BudgetFailure, ASmallerBudgetHoldsForWhoHasCredit) {
 }
 
 TEST_F(BudgetFailure, AnotherThreadHasItsBytesAndNoMore) {
-    std::thread([&] { EXPECT_EQ(test::charge(tag_, 10), Status::ok); }).join();
+    std::thread([&] {
+        test::rest_below_a_peak(tag_, 1'000'000);
+        EXPECT_EQ(test::charge(tag_, 10), Status::ok);
+    }).join();
     change_without_barrier([&] { EXPECT_TRUE(set_budget(tag_, {.hard_bytes = 500})); });
     // What ended with credit in its hands is asked for it, now that there are barriers again.
     EXPECT_EQ(test::charge(tag_, 491), Status::budget_exceeded);
@@ -64,6 +68,7 @@ TEST_F(BudgetFailure, AnotherThreadHasItsBytesAndNoMore) {
 }
 
 TEST_F(BudgetFailure, ARateLimitHoldsForWhoHasCredit) {
+    test::rest_below_a_peak(tag_, 1'000'000);
     ASSERT_EQ(test::charge(tag_, 10), Status::ok);
     change_without_barrier(
         [&] { EXPECT_TRUE(set_rate_limit(tag_, {.bytes = 100, .interval_ns = 3'600'000'000'000})); });

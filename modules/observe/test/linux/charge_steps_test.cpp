@@ -64,8 +64,7 @@ TEST(ChargeSteps, ABudgetMadeSmallerAnywhereInAChargeOutOfCreditIsKept) {
     stop_everywhere({.prepare =
                          [&] {
                              ASSERT_TRUE(set_budget(tag, {}));
-                             ASSERT_EQ(test::charge(tag, 1), Status::ok);
-                             test::refund(tag, 1);
+                             test::rest_below_a_peak(tag, 1'000'000);
                          },
                      .stepped = [&] { status = test::charge(tag, 100); },
                      .other = {.meanwhile = [&] { EXPECT_TRUE(set_budget(tag, {.hard_bytes = 150})); }},
@@ -86,13 +85,10 @@ TEST(ChargeSteps, ABudgetMadeSmallerAnywhereInAChargeOutOfCreditIsKept) {
 TEST(ChargeSteps, AChargeAnywhereInARevocationIsCountedOnce) {
     const Tag tag = fresh_tag(fresh_tag());
     Status status = Status::ok;
-    const auto take_credit = [&] {
-        EXPECT_EQ(test::charge(tag, 1), Status::ok);
-        test::refund(tag, 1);
-    };
     stop_everywhere({.prepare = [&] { ASSERT_TRUE(set_budget(tag, {})); },
                      .stepped = [&] { ASSERT_TRUE(set_budget(tag, {.hard_bytes = 1})); },
-                     .other = {.before = take_credit, .meanwhile = [&] { status = test::charge(tag, 100); }},
+                     .other = {.before = [&] { test::rest_below_a_peak(tag, 1'000'000); },
+                               .meanwhile = [&] { status = test::charge(tag, 100); }},
                      .check =
                          [&] {
                              EXPECT_EQ(check_ledger(), Status::ok);

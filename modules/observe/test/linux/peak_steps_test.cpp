@@ -21,13 +21,7 @@ constexpr std::size_t kPeak = 10'000;
 // The peaks begin anew at this one, with nothing in use and credit for the calling thread.
 void begin_below_a_peak(Tag tag) {
     reset_peaks();
-    ASSERT_EQ(test::charge(tag, kPeak), Status::ok);
-    test::refund(tag, kPeak);
-    // So many calls that the account has come to rest.
-    for (int call = 0; call < 100; ++call) {
-        ASSERT_EQ(test::charge(tag, 1'000), Status::ok);
-        test::refund(tag, 1'000);
-    }
+    test::rest_below_a_peak(tag, kPeak);
     ASSERT_EQ(use_of(tag).peak_bytes, kPeak);
 }
 
