@@ -3,6 +3,7 @@
 #include <ouro/ecs/batches.hpp>
 #include <ouro/ecs/observers.hpp>
 #include <ouro/ecs/past_world.hpp>
+#include <ouro/ecs/prefabs.hpp>
 #include <ouro/ecs/reader_query.hpp>
 #include <ouro/jobs/job_pool.hpp>
 
@@ -221,6 +222,27 @@ TEST_F(SwitchedTest, WhatIsNotHandedOutDoesNotCountAsChanged) {
         const auto level = static_cast<std::uint32_t>(i) + (kind_of(i) == Kind::on ? 3 : 0);
         EXPECT_EQ(world().get<Alert>(entities_[static_cast<std::size_t>(i)])->level, level);
     }
+}
+
+TEST_F(SwitchedTest, StayOffWhereverTheyGo) {
+    const Entity off = entities_[7];
+    ASSERT_TRUE(world().has<Alert>(off) && !world().is_enabled<Alert>(off));
+    const Entity copy = *clone(world(), off);
+    EXPECT_TRUE(world().has<Alert>(copy) && !world().is_enabled<Alert>(copy));
+    ASSERT_TRUE(world().add<Frozen>(off));
+    EXPECT_TRUE(world().has<Alert>(off) && !world().is_enabled<Alert>(off));
+    ASSERT_TRUE(world().remove<Health>(off));
+    EXPECT_TRUE(world().has<Alert>(off) && !world().is_enabled<Alert>(off));
+    // Another value is no switch; another component is.
+    ASSERT_TRUE(world().add(off, Alert{3}));
+    EXPECT_FALSE(world().is_enabled<Alert>(off));
+    ASSERT_TRUE(world().remove<Alert>(off));
+    ASSERT_TRUE(world().add(off, Alert{4}));
+    EXPECT_TRUE(world().is_enabled<Alert>(off));
+    rig_.commit();
+    ASSERT_EQ(rig_.attach(), Status::ok);
+    ASSERT_TRUE(world().component<Alert>());
+    EXPECT_FALSE(world().is_enabled<Alert>(copy));
 }
 
 TEST_F(SwitchedTest, ObserversHearOfValuesThatAreOffToo) {
