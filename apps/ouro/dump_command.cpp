@@ -95,23 +95,24 @@ Entity entity_called(const std::string& name, const WorldReader& reader) {
     return {};
 }
 
-Entity entity_named(const std::string& name, const WorldReader& reader) {
+// Null when there is none. Requires: a name that entity_named accepts.
+Entity find_entity(const std::string& name, const WorldReader& reader) {
     const std::string_view text = name;
     const std::size_t colon = text.find(':');
     const auto slot = number_in<std::uint32_t>(text.substr(0, colon));
-    if (const Entity called = slot ? Entity{} : entity_called(name, reader); !called.is_null()) return called;
-    if (!slot)
+    if (!slot) return entity_called(name, reader);
+    const auto occupant = reader.entity_in(*slot);
+    if (!occupant || occupant->is_null() || colon == text.npos) return occupant.value_or(Entity{});
+    const auto generation = number_in<std::uint16_t>(text.substr(colon + 1));
+    return generation && occupant->generation() == *generation ? *occupant : Entity{};
+}
+
+Entity entity_named(const std::string& name, const WorldReader& reader) {
+    if (const Entity found = find_entity(name, reader); !found.is_null()) return found;
+    if (!number_in<std::uint32_t>(std::string_view(name).substr(0, name.find(':'))))
         throw ReportError("'" + name +
                           "' is no entity's name: give a name that it got by set_name, its slot, or "
                           "<slot>:<generation>");
-    const auto occupant = reader.entity_in(*slot);
-    const bool is_there = occupant && !occupant->is_null();
-    if (colon != text.npos) {
-        const auto generation = number_in<std::uint16_t>(text.substr(colon + 1));
-        if (generation && is_there && occupant->generation() == *generation) return *occupant;
-    } else if (is_there) {
-        return *occupant;
-    }
     throw ReportError("there is no entity " + name);
 }
 
@@ -183,7 +184,12 @@ void write_differences(const DumpRequest& request, std::ostream& out) {
     const WorldReader earlier = reader_of(*before, request.segment);
     with_reader(request, target_of_tick(request), [&](const WorldReader& later, const WorldImage& image) {
         std::size_t count = 0;
+        // The one that was asked for may have come or gone in between.
+        Entity only;
+        if (!request.entity.empty()) only = find_entity(request.entity, earlier);
+        if (!request.entity.empty() && only.is_null()) only = entity_named(request.entity, later);
         const Status status = diff_worlds(earlier, later, [&](const WorldChange& change) {
+            if (!only.is_null() && change.entity != only) return;
             std::array<char, 400> text;
             out << describe_change(change, text) << '\n';
             ++count;
@@ -280,6 +286,12 @@ void write_drawing_to(const DumpRequest& request, std::ostream& out) {
 int run_dump(const DumpRequest& request, std::ostream& out, std::ostream& errors) {
     if (request.targets.empty()) {
         errors << "ouro dump: " << kWhatToGive << '\n';
+        return kWrongUsage;
+    }
+    if (request.targets.size() > 1 && request.svg.empty() && !request.tick) {
+        errors << "ouro dump: one image is shown at a time. Of several, --tick <world tick> chooses one and "
+                  "--svg <file> draws what changes; what differs between two tells ouro dump <later> "
+                  "--against <earlier>\n";
         return kWrongUsage;
     }
     try {

@@ -9,12 +9,12 @@
 namespace ouro {
 
 struct DumpRequest {
-    // Files of saved images, or the number of one running process. Of several files the last one is shown;
-    // the others tell how often its pages changed.
+    // Files of saved images, or the number of one running process. Several files are for a tick to be chosen
+    // among, or for a drawing of the last one, in which the others tell how often its pages changed.
     std::vector<std::string> targets;
     // Empty: the first segment that holds a world.
     std::string segment;
-    // "<slot>" or "<slot>:<generation>": this one only, instead of the whole world.
+    // "<slot>" or "<slot>:<generation>": or a name: this one only, instead of the whole world.
     std::string entity;
     // By the world's own count: of several files the one that holds this tick is shown.
     std::optional<std::uint32_t> tick;

@@ -105,15 +105,17 @@ void add_dump(CLI::App& program, int& exit_code) {
         "dump", "Show a world: its components, archetypes, columns, free slots, an entity with its fields");
     auto request = std::make_shared<ouro::DumpRequest>();
     dump->add_option("target", request->targets,
-                     "A saved image, or the number of a running process; several images show in a drawing "
-                     "what changes");
+                     "A saved image, or the number of a running process; several images for --tick, or for "
+                     "--svg to show what changes");
     dump->add_option("--segment", request->segment, "Which, when there are several with worlds");
-    dump->add_option("--entity", request->entity,
-                     "Shows this one with its fields, and nothing else: <slot>, <slot>:<generation>, or a "
-                     "name that it has");
+    CLI::Option* entity =
+        dump->add_option("--entity", request->entity,
+                         "Shows this one with its fields, and nothing else: <slot>, <slot>:<generation>, or "
+                         "a name that it has; with --against, what has changed of it");
     CLI::Option* tick =
         dump->add_option("--tick", request->tick,
-                         "Shows the image of this tick, of several; a tick is what a dump begins with");
+                         "Shows the image of this tick, of several: by the world's own count, which a dump "
+                         "begins with (World::tick, not the number that StateRing gives)");
     CLI::Option* json = dump->add_flag("--json", request->as_json, "Print one JSON object instead of text");
     CLI::Option* against =
         dump->add_option("--against", request->against, "An earlier image: tell what has changed since")
@@ -122,7 +124,8 @@ void add_dump(CLI::App& program, int& exit_code) {
         dump->add_option("--svg", request->svg, "Draw archetypes and pages into this file, - for the output")
             ->excludes(json)
             ->excludes(against)
-            ->excludes(tick);
+            ->excludes(tick)
+            ->excludes(entity);
     dump->add_option("--samples", request->samples, "How often to look at a process, for a drawing")
         ->check(CLI::Range(1, 10'000))
         ->needs(svg);

@@ -78,7 +78,11 @@ std::unique_ptr<WorldImage> open_saved_image(const std::string& path) {
     if (image) return std::make_unique<SavedWorldImage>(*std::move(image), path);
     switch (image.status()) {
         case Status::not_found:
-            throw ReportError("there is no file '" + path + "'");
+            throw ReportError("there is no file '" + path +
+                              "'. Programs make one with ouro::save_world(world, path); one that runs is "
+                              "given by its number");
+        case Status::bad_argument:
+            throw ReportError("'" + path + "' is a folder, or something else that is no file");
         case Status::wrong_format:
             throw ReportError("'" + path +
                               "' is no saved image of this version. Programs make one with "

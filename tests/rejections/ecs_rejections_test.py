@@ -114,6 +114,37 @@ class Rejections(unittest.TestCase):
         self.assert_rejected("", "static_cast<void>(world.get<Frozen>(Entity()));", "ask has<T>(entity)",
                              is_alone=False)
 
+    def test_a_singleton_is_no_column(self):
+        clock = ("struct Clock { std::uint64_t ticks; };\n"
+                 "template <> inline constexpr ComponentOptions ouro::kComponentOptions<Clock> = {.singleton = true};")
+        for terms in ("const Clock&", "Clock&", "Mut<Clock>", "Optional<const Clock&>", "With<Clock>", "Without<Clock>",
+                      "Changed<Clock>", "ChangedNow<Clock>"):
+            with self.subTest(terms):
+                self.assert_rejected(clock, f"static_cast<void>(Query<Health&, {terms}>(world).count());",
+                                     "a singleton belongs to no entity: use Res<T>")
+        self.assert_rejected(clock, "static_cast<void>(world.at(3)->query<const Clock&>().count());",
+                             "a singleton belongs to no entity: use Res<T>")
+        for call in ("on_add<Clock>(world, [](World&, Entity) {})", "on_change<Clock>(world, [](World&, Entity) {})",
+                     "on_remove<Clock>(world, [](World&, Entity, const Clock&) {})"):
+            with self.subTest(call):
+                self.assert_rejected("#include <ouro/ecs/observers.hpp>\n" + clock, f"static_cast<void>({call});",
+                                     "ask Res<T>::is_changed()")
+
+    def test_a_relation_is_no_component(self):
+        relation = ("#include <ouro/ecs/relations.hpp>\nstruct Owns {};\ntemplate <> inline constexpr "
+                    "RelationOptions ouro::kRelationOptions<Owns> = {.sources = OnTargetGone::stay};")
+        for statement in ("Query<Health&, With<ChildOf>>(world).count()",
+                          "Query<Health&, Without<Owns>>(world).count()",
+                          "world.spawn(Health{}, Owns{})", "world.add<ChildOf>(Entity())",
+                          "world.at(3)->query<With<ChildOf>>().count()"):
+            with self.subTest(statement):
+                self.assert_rejected(relation, f"static_cast<void>({statement});", "a relation is no component")
+
+    def test_constructors_and_private_fields(self):
+        words = "leave out its constructors and private fields"
+        self.assert_component_rejected("Bad(int v) : value(v) {} int value;", words)
+        self.assert_component_rejected("int get() const { return value; } private: int value = 0;", words)
+
     def test_what_no_query_is_made_of(self):
         self.assert_query_rejected("Health", "a query is made of T&, const T&, Mut<T>")
         self.assert_query_rejected("Health*", "a query is made of T&, const T&, Mut<T>")
@@ -132,6 +163,11 @@ class Rejections(unittest.TestCase):
         for parameter in ("int", "Health&", "const Health&", "Health*", "const char*"):
             with self.subTest(parameter):
                 self.assert_system_rejected(f"[]({parameter}) {{}}", "a system's parameters are Query<...>, Res<T>")
+
+    def test_what_is_taken_in_the_wrong_way(self):
+        for parameter in ("Query<Health&>&", "Res<Health>&", "Commands&", "World", "JobPool"):
+            with self.subTest(parameter):
+                self.assert_system_rejected(f"[]({parameter}) {{}}", "by value, without &; JobPool& and World& by")
 
     def test_a_system_that_does_not_say_its_parameters(self):
         self.assert_system_rejected("[](auto) {}", "write Query<...> instead of auto")

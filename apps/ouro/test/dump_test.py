@@ -111,6 +111,21 @@ class Dump(unittest.TestCase):
         self.assertEqual(lines[-1], "6002 differences")
         self.assertEqual(dump(self.image(1), "--against", self.image(1)).stdout, "0 differences\n")
 
+    def test_what_changed_of_one(self):
+        result = dump(self.image(2), "--against", self.image(1), "--entity", "0:1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, "0:1 Place.x 2 -> 2.5\n1 difference\n")
+        self.assertEqual(dump(self.image(2), "--against", self.image(1), "--entity", "Ada L.").stdout, result.stdout)
+        gone = dump(self.image(2), "--against", self.image(1), "--entity", 1)
+        self.assertEqual(gone.stdout, "1:1 destroyed\n1 difference\n")
+        self.assert_refused(dump(self.image(2), "--against", self.image(1), "--entity", 99999), 1, "no entity 99999")
+
+    def test_several_images_need_a_choice(self):
+        several = [self.image(number) for number in range(3)]
+        self.assert_refused(dump(*several), 2, "--tick <world tick> chooses one")
+        self.assert_refused(dump(*several, "--against", self.image(0)), 2, "one image is shown at a time")
+        self.assert_refused(dump(*several, "--entity", 0, "--svg", "-"), 2, "--entity excludes --svg")
+
     def test_a_drawing(self):
         path = os.path.join(self.folder.name, "world.svg")
         result = dump(*(self.image(number) for number in range(3)), "--svg", path)
@@ -129,7 +144,8 @@ class Dump(unittest.TestCase):
 
     def test_mistakes(self):
         self.assert_refused(dump(), 2, "ouro dump <file or number>")
-        self.assert_refused(dump("no such file"), 1, "there is no file 'no such file'")
+        self.assert_refused(dump("no such file"), 1, "there is no file 'no such file'", "ouro::save_world(world, path)")
+        self.assert_refused(dump(self.folder.name), 1, "is a folder")
         self.assert_refused(dump(OURO), 1, "is no saved image")
         self.assert_refused(dump(os.getpid()), 1)
         self.assert_refused(dump(self.image(0), "--entity", "99999"), 1, "there is no entity 99999")

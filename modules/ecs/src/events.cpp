@@ -73,7 +73,7 @@ Status EventLog::deliver(std::uint64_t epoch, World& world) noexcept {
         begin_epoch(world.core().marks().epoch());
         return Status::tick_gone;
     }
-    if (read_ != used_) return Status::budget_exceeded;
+    if (read_ != used_) return Status::rate_limited;
     used_ = read_ = 0;
     const bool has_lost = has_lost_;
     has_lost_ = false;

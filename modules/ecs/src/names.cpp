@@ -65,7 +65,7 @@ Status set_name(World& world, Entity entity, std::string_view name) noexcept {
     if (const Status status = core.make_name_map(); status != Status::ok) return status;
     auto map = name_map(core);
     if (const Entity* const owner = map.find(text); owner != nullptr)
-        return *owner == entity ? Status::ok : Status::bad_argument;
+        return *owner == entity ? Status::ok : Status::address_in_use;
     detail::SparseSet names(core, *id);
     const std::uint32_t slot = detail::slot_index(entity);
     if (const Status status = names.reserve(slot); status != Status::ok) return status;

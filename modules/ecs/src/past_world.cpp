@@ -1,6 +1,52 @@
 #include <ouro/ecs/past_world.hpp>
 
+#include <memory>
+#include <utility>
+
 namespace ouro {
+
+PastWorld::PastWorld(PastWorld&& other) noexcept
+    : view_(std::move(other.view_)),
+      header_(other.header_),
+      segment_(other.segment_),
+      holds_(std::exchange(other.holds_, nullptr)) {
+    tell_holds();
+}
+
+PastWorld& PastWorld::operator=(PastWorld&& other) noexcept {
+    if (this == &other) return *this;
+    std::destroy_at(this);
+    return *std::construct_at(this, std::move(other));
+}
+
+PastWorld::~PastWorld() {
+    if (holds_ != nullptr) holds_->kept_.emplace(std::move(*this));
+}
+
+void PastWorld::tell_holds() noexcept {
+    if (holds_ != nullptr) holds_->link_ = &holds_;
+    for (detail::PastHold* hold = holds_; hold != nullptr; hold = hold->next_)
+        hold->past_ = this;
+}
+
+namespace detail {
+
+void PastHold::join(const PastWorld& past) noexcept {
+    past_ = &past;
+    next_ = past.holds_;
+    link_ = &past.holds_;
+    if (next_ != nullptr) next_->link_ = &next_;
+    past.holds_ = this;
+}
+
+void PastHold::leave() noexcept {
+    *link_ = next_;
+    if (next_ != nullptr) next_->link_ = link_;
+    // To the next one, if there is one.
+    kept_.reset();
+}
+
+}  // namespace detail
 
 Expected<PastWorld> World::at(Tick tick) const noexcept {
     return seen_in(core_->ring().view(tick));

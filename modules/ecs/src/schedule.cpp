@@ -122,10 +122,21 @@ ScheduleReport Schedule::run_stages() noexcept {
     return report;
 }
 
+namespace {
+
+std::string_view what_is_missing(Status status) noexcept {
+    return status == Status::wrong_layout
+               ? " uses a type as a resource (Res<T>) that entities have, or as a component that is a "
+                 "resource, or one with other fields than the world knows by that name"
+               : " needs what the world could not make";
+}
+
+}  // namespace
+
 Status Schedule::prepare_systems(std::uint32_t first, std::uint32_t end) noexcept {
     for (std::uint32_t place = first; place < end; ++place)
         if (const Status status = at(place).function.prepare(*context_.world); status != Status::ok)
-            return tell(status, {at(place).name.view(), " needs what the world could not make"});
+            return tell(status, {at(place).name.view(), what_is_missing(status)});
     return Status::ok;
 }
 
@@ -152,8 +163,7 @@ Status Schedule::ask_conditions(const Stage& stage) noexcept {
         SystemRecord& system = at(place);
         if (system.condition.object == nullptr) continue;
         if (const Status status = system.condition.prepare(*context_.world); status != Status::ok)
-            return tell(status,
-                        {"the condition of ", system.name.view(), " needs what the world could not make"});
+            return tell(status, {"the condition of ", system.name.view(), what_is_missing(status)});
         system.is_due = is_due(system.condition, system.name.view(), context_);
     }
     return Status::ok;

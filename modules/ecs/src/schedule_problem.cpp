@@ -34,6 +34,10 @@ Status Schedule::tell_barrier(const Stage& stage, Status delivered) noexcept {
     }
     if (done.status != Status::ok)
         return tell(done.status, {"stage ", stage.name.view(), ": its commands could not be recorded"});
+    if (delivered == Status::rate_limited)
+        return tell(delivered, {"stage ", stage.name.view(),
+                                ": observers cause ever more events, and what is left waits for the next "
+                                "delivery"});
     if (delivered != Status::ok) return tell(delivered, {"stage ", stage.name.view(), ": observers"});
     return Status::ok;
 }

@@ -29,7 +29,7 @@ Status deliver(Worlds worlds) noexcept {
             is_more |= world->core().events().has_events(world->core().marks().epoch());
         if (!is_more) return Status::ok;
     }
-    return Status::budget_exceeded;
+    return Status::rate_limited;
 }
 
 // All but the commit of the ring.

@@ -126,7 +126,7 @@ TEST_F(LimitsTest, NamesCollide) {
     const Entity bob = *world().spawn(Health{2});
     ASSERT_EQ(set_name(world(), ada, "hero"), Status::ok);
     const Tick before = rig_.commit();
-    EXPECT_EQ(set_name(world(), bob, "hero"), Status::bad_argument);
+    EXPECT_EQ(set_name(world(), bob, "hero"), Status::address_in_use);
     EXPECT_EQ(set_name(world(), ada, "hero"), Status::ok);
     // A copy has no name, and so does not collide.
     const Entity copy = *clone(world(), ada);

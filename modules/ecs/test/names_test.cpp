@@ -27,7 +27,7 @@ TEST_F(NamesTest, AreFoundAndAreOnesOwn) {
     ASSERT_EQ(set_name(world(), ada, "ada"), Status::ok);
     EXPECT_EQ(find_named(world(), "ada"), ada);
     EXPECT_EQ(name_of(world(), ada), "ada");
-    EXPECT_EQ(set_name(world(), bob, "ada"), Status::bad_argument);
+    EXPECT_EQ(set_name(world(), bob, "ada"), Status::address_in_use);
     EXPECT_EQ(set_name(world(), bob, ""), Status::bad_argument);
     EXPECT_EQ(set_name(world(), bob, std::string(32, 'x')), Status::bad_argument);
     EXPECT_EQ(set_name(world(), ada, "ada"), Status::ok);

@@ -157,9 +157,9 @@ TEST_F(ObserversTest, WhatObserversCauseComesInTheNextRound) {
 TEST_F(ObserversTest, EndlessRoundsAreAStatus) {
     ASSERT_EQ(on_add<Health>(world(), [](World& own, Entity) { (void)own.spawn(Health{1}); }), Status::ok);
     (void)world().spawn(Health{2});
-    EXPECT_EQ(world().deliver_events(), Status::budget_exceeded);
+    EXPECT_EQ(world().deliver_events(), Status::rate_limited);
     EXPECT_EQ(world().stats().entities, 65U);
-    EXPECT_EQ(world().commit().status(), Status::budget_exceeded);
+    EXPECT_EQ(world().commit().status(), Status::rate_limited);
     EXPECT_EQ(world().stats().entities, 129U);
 }
 

@@ -2,6 +2,8 @@
 
 #include <ouro/ecs/past_world.hpp>
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace ouro {
@@ -90,6 +92,87 @@ TEST_F(PastWorldTest, ChangesAndSwitchesAreThoseOfThatTick) {
     EXPECT_EQ(changed(next, both), (std::vector<std::uint32_t>{1000, 2000}));
     EXPECT_EQ((world().at(tick)->query<const Alert&>().count()), 299U);
     EXPECT_EQ((world().at(tick - 1)->query<const Alert&>().count()), 300U);
+}
+
+// `auto query = world.at(tick)->query<...>()`: what made the query is gone at the end of the line.
+TEST_F(PastWorldTest, AQueryKeepsItsTickWhenThePastWorldIsGone) {
+    for (std::int32_t i = 0; i < 300; ++i)
+        ASSERT_TRUE(world().spawn(Health{i}));
+    const Tick tick = rig_.commit();
+    const auto count_of = [](const auto& query) {
+        std::int32_t next = 0;
+        query.each([&](const Health& health) { EXPECT_EQ(health.points, next++); });
+        return next;
+    };
+    std::optional query(world().at(tick)->query<const Health&>());
+    auto other = *query;
+    // More than is kept.
+    for (int i = 0; i < 60; ++i) {
+        Query<Health&>(world()).each([](Health& health) { health.points = -1; });
+        rig_.commit();
+    }
+    ASSERT_FALSE(world().at(tick));
+    EXPECT_EQ(count_of(*query), 300);
+    query.reset();
+    EXPECT_EQ(count_of(other), 300);
+    // The lease goes from one to the other: of two worlds, with copies and moves of both.
+    auto first = world().at(rig_.ring().newest() - 1);
+    auto second = world().at(rig_.ring().newest());
+    ASSERT_TRUE(first && second);
+    auto of_first = first->query<const Health&>();
+    auto moved = std::move(first);
+    EXPECT_EQ(of_first.count(), 300U);
+    of_first = other;
+    other = second->query<const Health&>();
+    moved = std::move(second);
+    EXPECT_EQ(count_of(of_first), 300);
+    EXPECT_EQ(other.count(), 300U);
+    const auto last = moved->query<With<Health>>();
+    moved = Status::not_found;
+    EXPECT_EQ(last.count(), 300U);
+    EXPECT_EQ(other.count(), 300U);
+}
+
+TEST_F(PastWorldTest, ChangesSinceATickAreThoseThatTheWorldHadThen) {
+    std::vector<Entity> entities;
+    for (std::int32_t i = 0; i < 1'000; ++i)
+        entities.push_back(*world().spawn(Health{i}, Position{}));
+    struct Told {
+        Tick tick;
+        std::vector<std::uint32_t> counts;
+    };
+    std::vector<Told> told;
+    const auto since = [&](std::uint32_t world_tick, std::uint32_t age) { return world_tick - age; };
+    for (std::uint32_t i = 0; i < 12; ++i) {
+        if (i % 3 == 1) world().edit<Health>(entities[i * 70])->points = -1;
+        if (i == 5) {
+            ASSERT_TRUE(world().add<Frozen>(entities[3]));
+        }
+        if (i == 8) {
+            ASSERT_EQ(world().destroy(entities[10]), Status::ok);
+        }
+        Told now;
+        for (std::uint32_t age = 0; age < 6; ++age)
+            now.counts.push_back(
+                Query<const Health&>(world()).count_changed_since<Health>(since(world().tick(), age)));
+        now.tick = rig_.commit();
+        told.push_back(now);
+    }
+    std::uint32_t differing = 0;
+    for (const Told& then : told) {
+        const auto past = world().at(then.tick);
+        ASSERT_TRUE(past);
+        const auto query = past->query<const Health&>();
+        for (std::uint32_t age = 0; age < 6; ++age) {
+            const std::uint32_t first = since(past->header().tick - 1, age);
+            EXPECT_EQ(query.count_changed_since<Health>(first), then.counts[age]) << then.tick << ' ' << age;
+            std::uint32_t visited = 0;
+            query.each_changed_since<Health>(first, [&](const Health&) { ++visited; });
+            EXPECT_EQ(visited, then.counts[age]);
+            differing += then.counts[age] != 0 && then.counts[age] < 900 ? 1U : 0U;
+        }
+    }
+    EXPECT_GT(differing, 10U);
 }
 
 // Some burn, some of them are stunned too, and every second one is frozen.

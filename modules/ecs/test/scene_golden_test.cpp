@@ -83,12 +83,12 @@ Hashes run_scene(std::size_t number, unsigned workers) {
 }
 
 constexpr std::array<Hashes, kGoldenScenes> kGolden = {{
-    {0x2233f8cbbad4c85e, 0x977546e2b9b0312d, 0x2fcc7cace5aaf091, 0xf7255c321f26758e, 0xe1d2aaaa4bb642d8},
-    {0x099c03fbfb5c63ea, 0x6ed7942dfe42df97, 0xf3d656753e9ebff0, 0xa80226230d544800, 0x94abb7d603885369},
-    {0x62927843aaa13194, 0xfe3c65b199994ef1, 0x53680f11fec2fc02, 0xb3f7cb62b843b7c2, 0x11a7c2bf7ccd5dd7},
-    {0x2891a6b0f2cf093a, 0x3c127dfaa2048668, 0x7c159bfc39d86a20, 0x8e77b5e7c78e39f4, 0x96c51182f54015d6},
-    {0x56482841a957a3b6, 0x3df398e55f01245c, 0x14f9019cb51fda5f, 0x68dfd6e0b54f5de2, 0x8fc01a489526ff79},
-    {0x30f693660b012901, 0x302f454d629de383, 0xad1dfdc6e82fb763, 0xd5e92f70c2e116ae, 0x2696b6eed0cb9654},
+    {0x19fcfa3dce267025, 0x427137445dbdb004, 0xe902858a25e4298b, 0x238a5cc93ada4928, 0xc5000436428a2e2b},
+    {0xaebee9ae9cc7e388, 0x3b28e9c5064f6705, 0x8ef27223ca699ef9, 0x5b8a9d6b7e4abb7a, 0x04bd5de48ad42a76},
+    {0xe7ef012ffa226cdf, 0xc4eeb4253e2d2338, 0xf86e08730415567e, 0xc78687212c1a4557, 0x06c3b05702697c5a},
+    {0x29a92690b12101d3, 0x26aa64ce1efe066f, 0x738740f0bbae52cb, 0x6d3d015599261158, 0x98899e18244d82a1},
+    {0x41acf8fffe025595, 0x111bb277fb7a365b, 0x1c9abc8c2c2699d5, 0xc0c6947b0f7501be, 0x32ee696bb38bb8dd},
+    {0xcf07eb9cdffeb829, 0x7dc69586a54c57b7, 0x0ca9e20aada85e4a, 0x7f4b7e60c1d98138, 0x576c8b2c21d766b5},
 }};
 
 std::string text_of(const Hashes& hashes) {
@@ -135,8 +135,8 @@ TEST(GoldenScenes, LayoutIsHashedAlike) {
     ASSERT_TRUE(run.is_ready());
     const WorldHeader& header = run.world().core().header();
     EXPECT_EQ(header.structures_hash, kStructuresHash);
-    EXPECT_EQ(kStructuresHash, 0xd3f85347d6e661adU);
-    EXPECT_EQ(header.layout_hash, 0xa50e0025ea19de44U);
+    EXPECT_EQ(kStructuresHash, 0xcf8289a524022e2eU);
+    EXPECT_EQ(header.layout_hash, 0x30665360f06b7744U);
 }
 
 // Every tick is gone back from and simulated again.

@@ -151,7 +151,7 @@ TEST_F(OneRingTest, EventsGoFromOneToTheOther) {
     // Endlessly.
     ASSERT_EQ(on_add<Velocity>(*sea, [land](World&, Entity) { (void)land->spawn(Position{}); }), Status::ok);
     ASSERT_TRUE(land->spawn(Position{}));
-    EXPECT_EQ(commit().status(), Status::budget_exceeded);
+    EXPECT_EQ(commit().status(), Status::rate_limited);
 }
 
 TEST_F(OneRingTest, WhatIsNotOneRingsIsRefused) {

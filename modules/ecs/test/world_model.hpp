@@ -45,7 +45,7 @@ struct ModelEntity {
     }
     // As queries see it: those that are switched off are not there.
     [[nodiscard]] bool shows(std::uint32_t all, std::uint32_t none = 0) const {
-        return is_there() && (kinds & ~off & all) == all && (kinds & none) == 0;
+        return is_there() && (kinds & ~off & all) == all && (kinds & ~off & none) == 0;
     }
     void set_value(unsigned kind, std::uint32_t number, std::uint32_t tick) {
         values[kind] = number;

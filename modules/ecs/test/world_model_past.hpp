@@ -82,21 +82,28 @@ private:
 
     void compare_columns(const PastWorld& past, WorldModel& then) {
         begin(then);
-        const auto query = past.query<Entity, const Force&, const Spot&, Without<Loud>>();
+        const auto query = past.query<Entity, const Force&, const Spot&, Without<Loud>, Without<Ward>>();
         query.each([&](Entity entity, const Force& force, const Spot& spot) {
             const ModelEntity* const own = visit(then, entity);
             if (own == nullptr) return;
             expect_value(*own, force);
             expect_value(*own, spot);
         });
-        end(then, kBitOf<Force> | kBitOf<Spot>, kBitOf<Loud>, query.count());
+        end(then, kBitOf<Force> | kBitOf<Spot>, kBitOf<Loud> | kBitOf<Ward>, query.count());
     }
     void compare_chunks(const PastWorld& past, WorldModel& then) {
         begin(then);
-        const auto query = past.query<const Alarm&, Entity, With<Mite>>();
-        query.chunks([&](std::span<const Alarm> alarms, std::span<const Entity> entities) {
-            for (std::size_t i = 0; i < entities.size(); ++i)
-                if (const ModelEntity* const own = visit(then, entities[i])) expect_value(*own, alarms[i]);
+        const auto query = past.query<const Alarm&, Entity, With<Mite>, Optional<const Ward&>>();
+        query.chunks([&](std::span<const Alarm> alarms, std::span<const Entity> entities,
+                         std::span<const Ward> wards) {
+            for (std::size_t i = 0; i < entities.size(); ++i) {
+                const ModelEntity* const own = visit(then, entities[i]);
+                if (own == nullptr) continue;
+                expect_value(*own, alarms[i]);
+                run_.expect(wards.empty() != own->shows(kBitOf<Ward>), "an optional span of the past",
+                            own->id);
+                if (!wards.empty()) expect_value(*own, wards[i]);
+            }
         });
         end(then, kBitOf<Alarm> | kBitOf<Mite>, 0, query.count());
     }
@@ -107,7 +114,8 @@ private:
             const ModelEntity* const own = visit(then, entity);
             if (own == nullptr) return;
             expect_value(*own, gene);
-            run_.expect((ward != nullptr) == own->has<Ward>(), "an optional column of the past", entity);
+            run_.expect((ward != nullptr) == own->shows(kBitOf<Ward>), "an optional column of the past",
+                        entity);
             if (ward != nullptr) expect_value(*own, *ward);
         });
         end(then, kBitOf<Gene>, 0, query.count());

@@ -59,8 +59,7 @@ public:
                     advance(flame);
                     if (ward != nullptr) advance(*ward);
                 });
-                // It is handed out where it is switched off, too.
-                advance_all<Ward>(kKindBits<Flame>, 0, kKindBits<Ward>);
+                advance_all<Ward>(kKindBits<Flame, Ward>, 0);
                 return advance_all<Flame>(kKindBits<Flame>, 0);
             case 4:
                 Query<Mite&, Without<Loud>>(world()).parallel_each(pool_, [](Mite& mite) { advance(mite); });
@@ -131,9 +130,9 @@ private:
     }
     // Where it shows `all` and has `also`, whether that is switched off or not.
     template <class T>
-    void advance_all(std::uint32_t all, std::uint32_t none, std::uint32_t also = 0) {
+    void advance_all(std::uint32_t all, std::uint32_t none) {
         model().each([&](ModelEntity& own) {
-            if (!own.shows(all, none | kBitOf<Prefab>) || (own.kinds & also) != also) return;
+            if (!own.shows(all, none | kBitOf<Prefab>)) return;
             own.set_value(kKindOf<T>, next_of<T>(own.value<T>()), model().tick);
         });
     }
@@ -188,10 +187,16 @@ private:
     }
     void read_chunks() {
         begin_visits();
-        const Query<const Alarm&, Entity, With<Mite>> query(world());
-        query.chunks([&](std::span<const Alarm> alarms, std::span<const Entity> entities) {
-            for (std::size_t i = 0; i < entities.size(); ++i)
-                if (const ModelEntity* const own = visit(entities[i])) expect_value(*own, alarms[i]);
+        const Query<const Alarm&, Entity, With<Mite>, Optional<const Ward&>> query(world());
+        query.chunks([&](std::span<const Alarm> alarms, std::span<const Entity> entities,
+                         std::span<const Ward> wards) {
+            for (std::size_t i = 0; i < entities.size(); ++i) {
+                const ModelEntity* const own = visit(entities[i]);
+                if (own == nullptr) continue;
+                expect_value(*own, alarms[i]);
+                run_.expect(wards.empty() != own->shows(kBitOf<Ward>), "an optional span", own->id);
+                if (!wards.empty()) expect_value(*own, wards[i]);
+            }
         });
         end_visits(kKindBits<Alarm, Mite>, kBitOf<Prefab>, query.count());
     }
@@ -201,7 +206,7 @@ private:
         query.each([&](Entity entity, const Ward* ward, const Flame* flame) {
             const ModelEntity* const own = visit(entity);
             if (own == nullptr) return;
-            run_.expect((ward != nullptr) == own->has<Ward>(), "an optional column", entity);
+            run_.expect((ward != nullptr) == own->shows(kBitOf<Ward>), "an optional column", entity);
             run_.expect((flame != nullptr) == own->has<Flame>(), "an optional sparse one", entity);
             if (ward != nullptr) expect_value(*own, *ward);
             if (flame != nullptr) expect_value(*own, *flame);

@@ -43,7 +43,7 @@ public:
         if (own == nullptr) {
             run_.expect(status == Status::stale_handle, "a name for nothing", entity);
         } else if (const Entity owner = model().names[name]; !owner.is_null() && owner != entity) {
-            run_.expect(status == Status::bad_argument, "a name that is another's", entity);
+            run_.expect(status == Status::address_in_use, "a name that is another's", entity);
         } else if (run_.succeeds(status, "set_name", entity)) {
             model().names[own->name] = {};
             model().names[name] = entity;

@@ -91,7 +91,7 @@ public:
     template <class T>
     void add(CommandTarget target, const T& value = {}) noexcept {
         struct Record : detail::CommandRecord {
-            Record(const CommandRecord& base, const T& given) noexcept : CommandRecord(base), value(given) {}
+            explicit Record(const T& given) noexcept : value(given) {}
             T value;
         };
         const auto apply = [](World& world, detail::CommandRecord& record) noexcept {
@@ -156,8 +156,13 @@ private:
         // Its spawn could not be recorded, and the barrier will say so.
         if (target.is_pending_ && target.spawn_ == nullptr) [[unlikely]]
             return;
-        const detail::CommandRecord base{apply, nullptr, target.spawn_, target.entity_};
-        stream_->record<Record>(base, args...);
+        // In place: a copy would read as one what was just written in parts, and wait for it.
+        Record* const made = stream_->record<Record>(args...);
+        if (made == nullptr) [[unlikely]]
+            return;
+        made->apply = apply;
+        made->spawn = target.spawn_;
+        made->entity = target.entity_;
     }
 
     detail::CommandStream* stream_;

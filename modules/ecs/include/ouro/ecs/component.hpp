@@ -3,6 +3,7 @@
 #include <ouro/base/sim_value.hpp>
 #include <ouro/base/type_name.hpp>
 #include <ouro/ecs/entity.hpp>
+#include <ouro/ecs/relation_options.hpp>
 
 #include <array>
 #include <bit>
@@ -154,7 +155,16 @@ consteval bool require_component() {
     static_assert(!std::is_same_v<T, Entity>, "Entity is each row's own name: make it a field of a struct");
     static_assert(!kComponentOptions<T>.toggles || kComponentKind<T> == ComponentKind::column,
                   "only components in columns can be switched off");
-    if constexpr (kIsTag<T>)
+    static_assert(!kRelationOptions<T>.is_declared,
+                  "a relation is no component: relate<R>(world, source, target) makes one, and queries find "
+                  "sources by Link<R>, targets by Sources<R>");
+    constexpr bool kHidesFields =
+        std::is_class_v<T> && std::is_trivially_copyable_v<T> && !std::is_aggregate_v<T> && !kIsSimValue<T>;
+    static_assert(!kHidesFields || kIsTag<T>,
+                  "a component is a plain struct, whose fields can be looked at: leave out its constructors "
+                  "and private fields (a field can have a default: float x = 0), or specialize "
+                  "kIsSimValue<T> for a class that keeps its promises");
+    if constexpr (kIsTag<T> || kHidesFields)
         return true;
     else
         return require_sim_value<T>();

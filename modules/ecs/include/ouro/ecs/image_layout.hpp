@@ -15,6 +15,36 @@
 // from it, and so is the hash by which readers tell whether they and the writer mean the same bytes.
 namespace ouro {
 
+// What the numbers mean that fields of the structures hold.
+template <class Visit>
+constexpr void each_image_enumerator(Visit&& visit) {
+    const auto tell = [&](const char* name, auto value) { visit(name, static_cast<std::uint64_t>(value)); };
+    tell("HEAT_HOT", Heat::hot);
+    tell("HEAT_WARM", Heat::warm);
+    tell("HEAT_COLD", Heat::cold);
+    tell("KIND_COLUMN", ComponentKind::column);
+    tell("KIND_TAG", ComponentKind::tag);
+    tell("KIND_SPARSE", ComponentKind::sparse);
+    tell("KIND_SINGLETON", ComponentKind::singleton);
+    tell("ROLE_PLAIN", SparseRole::plain);
+    tell("ROLE_NAME", SparseRole::name);
+    tell("ROLE_LINK", SparseRole::link);
+    tell("ROLE_SOURCES_STAY", SparseRole::sources_stay);
+    tell("ROLE_SOURCES_FOLLOW", SparseRole::sources_follow);
+    tell("CHANGES_NONE", Changes::none);
+    tell("CHANGES_SOME", Changes::some);
+    tell("CHANGES_ALL", Changes::all);
+    tell("FIELD_BOOLEAN", FieldKind::boolean);
+    tell("FIELD_CHARACTER", FieldKind::character);
+    tell("FIELD_SIGNED", FieldKind::signed_integer);
+    tell("FIELD_UNSIGNED", FieldKind::unsigned_integer);
+    tell("FIELD_FLOATING", FieldKind::floating);
+    tell("FIELD_TEXT", FieldKind::text);
+    tell("FIELD_HANDLE", FieldKind::handle);
+    tell("FIELD_OFFSET", FieldKind::offset);
+    tell("FIELD_OPAQUE", FieldKind::opaque);
+}
+
 // Calls with the name and the value of each number that readers must share.
 template <class Visit>
 constexpr void each_image_number(Visit&& visit) {
@@ -28,6 +58,7 @@ constexpr void each_image_number(Visit&& visit) {
     visit("NO_ARCHETYPE", std::uint64_t{kNoArchetype});
     visit("ENTITY_COMPONENT", std::uint64_t{kEntityComponent});
     visit("SPARSE_PAGE_SLOTS", std::uint64_t{kSparsePageSlots});
+    each_image_enumerator(visit);
 }
 
 // Calls visit.operator()<T>() with each structure.
@@ -82,8 +113,8 @@ consteval std::uint64_t hash_of_structures() {
 }  // namespace detail
 
 // WorldHeader::structures_hash of all images that this program writes and reads: over the names and sizes of
-// the structures and the names, kinds, places and sizes of all their fields. The same for every compiler and
-// platform.
+// the structures, the names, kinds, places and sizes of all their fields, and what numbers in them mean. The
+// same for every compiler and platform.
 inline constexpr std::uint64_t kStructuresHash = detail::hash_of_structures();
 
 // What an image says of its layout, beside what this program reads.

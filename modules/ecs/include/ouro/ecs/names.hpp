@@ -23,8 +23,8 @@ inline constexpr ComponentOptions kComponentOptions<Name> = {
 
 using NameMap = SimMap<FixedString<31>, Entity>;
 
-// Names an entity, or names it anew. Fails with stale_handle; bad_argument when the name is empty, too long
-// or another one's; capacity_exhausted. Then nothing has changed.
+// Names an entity, or names it anew. Fails with stale_handle; bad_argument when the name is empty or longer
+// than 31 bytes; address_in_use when another entity has it; capacity_exhausted. Then nothing has changed.
 Status set_name(World& world, Entity entity, std::string_view name) noexcept;
 // stale_handle; not_found when it has none.
 Status clear_name(World& world, Entity entity) noexcept;

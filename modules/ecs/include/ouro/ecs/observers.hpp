@@ -32,6 +32,9 @@ template <class T, EventKind kKind, class Fn>
 Status observe(World& world, const Fn& fn) noexcept {
     static_assert(std::is_trivially_copyable_v<Fn> && sizeof(Fn) <= sizeof(Observer::fn) && alignof(Fn) <= 8,
                   "an observer keeps two pointers at most: hand it one to what it needs");
+    static_assert(
+        kComponentKind<T> != ComponentKind::singleton,
+        "a singleton belongs to no entity, and nobody adds or removes it: ask Res<T>::is_changed()");
     const auto id = world.component<T>();
     if (!id) return id.status();
     Observer made;
@@ -67,8 +70,8 @@ Status on_remove(World& world, const Fn& fn) noexcept {
     return detail::observe<T, EventKind::removed>(world, fn);
 }
 // fn(World&, Entity): once a tick, by commit(), for each entity of which Changed would say so in this tick:
-// what came counts as changed. Changes by those observers themselves are of this tick too, and cause no
-// further event.
+// what came counts as changed, and so does what is switched off. Changes by those observers themselves are of
+// this tick too, and cause no further event.
 template <class T, class Fn>
 Status on_change(World& world, const Fn& fn) noexcept {
     static_assert(!kIsTag<T>, "a tag does not change: it comes and goes");

@@ -2,6 +2,7 @@
 
 #include <ouro/ecs/detail/joined_query.hpp>
 #include <ouro/ecs/detail/past_rows.hpp>
+#include <ouro/ecs/detail/past_since.hpp>
 #include <ouro/ecs/detail/query_plan.hpp>
 #include <ouro/ecs/past_world.hpp>
 #include <ouro/ecs/query_terms.hpp>
@@ -61,8 +62,7 @@ class PastQuery {
     static constexpr std::uint32_t kRows = 64;
 
 public:
-    // Refers to the past world, which outlives it.
-    explicit PastQuery(const PastWorld& past) noexcept : past_(&past) {
+    explicit PastQuery(const PastWorld& past) noexcept : past_(past) {
         shape_.required.add(kEntityComponent);
         std::size_t term = 0;
         (take_term<Terms>(term++), ...);
@@ -82,7 +82,12 @@ public:
     void chunks(Fn&& fn) const noexcept {
         static_assert(!Plan::kHasSparse, "sparse components do not lie beside the others: use each");
         visit_runs([&](const auto& rows, std::uint32_t begin, std::uint32_t end) {
-            std::apply([&](const auto&... cells) { fn(cells.span(begin, end)...); }, rows);
+            while (begin < end) {
+                const std::uint32_t to = std::apply(
+                    [&](const auto&... cells) { return end_of_alike(begin, end, cells...); }, rows);
+                std::apply([&](const auto&... cells) { fn(cells.span(begin, to)...); }, rows);
+                begin = to;
+            }
         });
     }
     [[nodiscard]] std::uint32_t count() const noexcept {
@@ -100,6 +105,22 @@ public:
             if (found.is_null()) found = entity;
         });
         return found;
+    }
+
+    // As those of Query, as they would have been right before that tick's commit.
+    template <class T, class Fn>
+    void each_changed_since(std::uint32_t since, Fn&& fn) const noexcept {
+        visit_changed_since<T>(since, [&](const auto& rows, std::uint32_t begin, std::uint32_t end) {
+            for (std::uint32_t row = begin; row < end; ++row)
+                std::apply([&](const auto&... cells) { detail::call_past_row(fn, row, cells...); }, rows);
+        });
+    }
+    template <class T>
+    [[nodiscard]] std::uint32_t count_changed_since(std::uint32_t since) const noexcept {
+        std::uint32_t total = 0;
+        visit_changed_since<T>(
+            since, [&](const auto&, std::uint32_t begin, std::uint32_t end) { total += end - begin; });
+        return total;
     }
 
     // What fn gets for one entity; false, and no call, when it was none of the query's.
@@ -126,7 +147,7 @@ private:
             tables_[term] = past_->sparse_table(id);
         } else {
             if (Traits::kRequired) shape_.required.add(id);
-            if (Traits::kRole == detail::TermRole::excludes) shape_.excluded.add(id);
+            if (Traits::kRole == detail::TermRole::excludes && !Traits::kWantsOff) shape_.excluded.add(id);
         }
         if (detail::kHasColumn<Term>) shape_.terms[shape_.term_count++] = id;
     }
@@ -203,34 +224,54 @@ private:
         } else {
             column = past_->column_of(archetype, ids_[term]);
             // A tag, or one that is not required.
-            if (column == 0 || Traits::kRole == detail::TermRole::excludes) return true;
+            if (column == 0) return true;
         }
         const RowPlace place = place_of_row(row);
         const BlockColumn own = past_->block_column(*rows, place.block, column - 1);
-        const std::uint64_t bits = filter<Term>(*rows, own, place.block, place.index / 64 * 64);
+        const std::uint64_t bits = filter<Term>(*rows, own, true, place.block, place.index / 64 * 64);
         if ((bits >> (place.index % 64) & 1) == 0) return false;
+        if constexpr (Traits::kIsNullWhenOff)
+            if ((off_of<Term>(own, place.block, place.index / 64 * 64) >> (place.index % 64) & 1) != 0)
+                return true;
         cell.read(*past_, own.data, place.index);
         return true;
     }
 
     template <class Visit>
     void visit_runs(Visit&& visit) const noexcept {
+        visit_runs(visit, [](const ArchetypeRecord&) {
+            return [](std::uint32_t, std::uint32_t) { return ~std::uint64_t{0}; };
+        });
+    }
+    template <class T, class Visit>
+    void visit_changed_since(std::uint32_t since, Visit&& visit) const noexcept {
+        detail::require_since<T, Terms...>();
+        visit_runs(visit, [&](const ArchetypeRecord& archetype) {
+            const unsigned column = past_->column_of(archetype, past_->template id_of<T>());
+            return [filter = detail::PastSince(*past_, archetype, column, since)](
+                       std::uint32_t block, std::uint32_t begin) { return filter.word(block, begin); };
+        });
+    }
+    // As far as words_of(archetype)(block, first row) lets them pass.
+    template <class Visit, class WordsOf>
+    void visit_runs(Visit&& visit, WordsOf&& words_of) const noexcept {
         if (is_empty_) return;
         for (std::uint32_t number = 0; number < past_->header().archetype_count; ++number) {
             const ArchetypeRecord archetype = past_->archetype(number);
             if (!is_wanted(archetype)) continue;
+            const auto words = words_of(archetype);
             std::uint32_t left = archetype.row_count;
             for (std::uint32_t block = 0; left != 0; ++block) {
                 const std::uint32_t rows = std::min(left, rows_of_block(block));
-                visit_block(archetype, block, rows, visit);
+                visit_block(archetype, block, rows, visit, words);
                 left -= rows;
             }
         }
     }
 
-    template <class Visit>
-    void visit_block(const ArchetypeRecord& archetype, std::uint32_t block, std::uint32_t rows,
-                     Visit& visit) const noexcept {
+    template <class Visit, class Words>
+    void visit_block(const ArchetypeRecord& archetype, std::uint32_t block, std::uint32_t rows, Visit& visit,
+                     const Words& words) const noexcept {
         std::array<BlockColumn, detail::kMaxQueryTerms> columns{};
         std::array<bool, detail::kMaxQueryTerms> is_there{};
         for (std::uint32_t term = 0; term < shape_.term_count; ++term) {
@@ -241,15 +282,21 @@ private:
         typename detail::PastRowsOf<kRows, Terms...>::Type cells;
         for (std::uint32_t begin = 0; begin < rows; begin += kRows) {
             const std::uint32_t count = std::min(kRows, rows - begin);
-            std::uint64_t bits = ~std::uint64_t{0};
+            std::uint64_t bits = words(block, begin);
             std::size_t slot = 0;
-            ((bits &= filter<Terms>(archetype, columns[slot], block, begin),
-              slot += detail::kHasColumn<Terms> ? 1 : 0),
-             ...);
+            std::array<std::uint64_t, detail::kMaxQueryTerms> off{};
+            const auto ask = [&]<class Term>() {
+                if constexpr (detail::kHasColumn<Term>) {
+                    bits &= filter<Term>(archetype, columns[slot], is_there[slot], block, begin);
+                    if (is_there[slot]) off[slot] = off_of<Term>(columns[slot], block, begin);
+                    ++slot;
+                }
+            };
+            (ask.template operator()<Terms>(), ...);
             detail::visit_set_runs(
                 0, count, [&](std::uint32_t) { return bits; },
                 [&](std::uint32_t from, std::uint32_t to) {
-                    gather(cells, columns, is_there, begin, count);
+                    gather(cells, columns, is_there, off, begin, count);
                     visit(cells, from, to);
                 });
         }
@@ -257,14 +304,15 @@ private:
 
     template <class Cells>
     void gather(Cells& cells, const std::array<BlockColumn, detail::kMaxQueryTerms>& columns,
-                const std::array<bool, detail::kMaxQueryTerms>& is_there, std::uint32_t begin,
+                const std::array<bool, detail::kMaxQueryTerms>& is_there,
+                const std::array<std::uint64_t, detail::kMaxQueryTerms>& off, std::uint32_t begin,
                 std::uint32_t count) const noexcept {
         std::apply(
             [&](auto&... each) {
-                std::size_t handed = 0;
-                const auto take = [&](auto& rows) {
+                [[maybe_unused]] std::size_t handed = 0;
+                [[maybe_unused]] const auto take = [&](auto& rows) {
                     const std::size_t slot = kHanded[handed++];
-                    rows.gather(past_->view(), columns[slot].data, begin, count, is_there[slot]);
+                    rows.gather(past_->view(), columns[slot].data, begin, count, is_there[slot], off[slot]);
                 };
                 (take(each), ...);
             },
@@ -280,11 +328,35 @@ private:
         return slots;
     }();
 
+    // The end of the rows from `begin` on in which the same components are there.
+    template <class... Cells>
+    [[nodiscard]] static std::uint32_t end_of_alike(std::uint32_t begin, std::uint32_t end,
+                                                    const Cells&... cells) noexcept {
+        if constexpr (!Plan::kHasSwitched) return end;
+        std::uint32_t row = begin + 1;
+        while (row < end && ((cells.is_off(row) == cells.is_off(begin)) && ...))
+            ++row;
+        return row;
+    }
+    // Of an optional one, the rows of which it is null.
+    template <class Term>
+    [[nodiscard]] std::uint64_t off_of([[maybe_unused]] const BlockColumn& column,
+                                       [[maybe_unused]] std::uint32_t block,
+                                       [[maybe_unused]] std::uint32_t begin) const noexcept {
+        if constexpr (detail::TermTraits<Term>::kIsNullWhenOff)
+            return detail::past_disabled(past_->view(), column, rows_of_block(block), begin);
+        else
+            return 0;
+    }
     template <class Term>
     [[nodiscard]] std::uint64_t filter(const ArchetypeRecord& archetype, const BlockColumn& column,
-                                       std::uint32_t block, std::uint32_t begin) const noexcept {
+                                       bool has_column, std::uint32_t block,
+                                       std::uint32_t begin) const noexcept {
         using Traits = detail::TermTraits<Term>;
         std::uint64_t bits = ~std::uint64_t{0};
+        if (!has_column) return bits;
+        if constexpr (Traits::kWantsOff)
+            return detail::past_disabled(past_->view(), column, rows_of_block(block), begin);
         if constexpr (Traits::kToggles)
             bits &= ~detail::past_disabled(past_->view(), column, rows_of_block(block), begin);
         if constexpr (Traits::kRole == detail::TermRole::changed ||
@@ -298,7 +370,7 @@ private:
         return bits;
     }
 
-    const PastWorld* past_;
+    detail::PastHold past_;
     detail::QueryShape shape_;
     // Of each term; and of the sparse ones.
     std::array<ComponentId, sizeof...(Terms) + 1> ids_{};

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,10 @@ namespace ouro {
 
 template <class... Terms>
 class PastQuery;
+
+namespace detail {
+class PastHold;
+}
 
 // A world as it was at a tick: to be read from any thread, while the simulation goes on. One thread at a time
 // uses it; the world outlives it, and its components were registered before.
@@ -29,6 +34,11 @@ class PastWorld {
 public:
     PastWorld(TickView view, const WorldHeader& header, std::string_view segment) noexcept
         : view_(std::move(view)), header_(header), segment_(segment) {}
+    // Its queries go along.
+    PastWorld(PastWorld&& other) noexcept;
+    PastWorld& operator=(PastWorld&& other) noexcept;
+    // When there are queries of it still, one of them keeps what it was.
+    ~PastWorld();
 
     [[nodiscard]] Tick tick() const noexcept { return view_.tick(); }
     [[nodiscard]] const TickView& view() const noexcept { return view_; }
@@ -80,7 +90,8 @@ public:
         return PastReader(view_).load<T>(data);
     }
 
-    // What Query is for the present. Terms that write are refused.
+    // What Query is for the present. Terms that write are refused. It may outlive this object, and keeps the
+    // tick as long.
     template <class... Terms>
     [[nodiscard]] PastQuery<Terms...> query() const noexcept {
         return PastQuery<Terms...>(*this);
@@ -149,12 +160,50 @@ private:
     // not_found.
     [[nodiscard]] Expected<Cell> find_cell(EntitySlot slot, ComponentId id) const noexcept;
     [[nodiscard]] Expected<Cell> find_sparse_cell(Entity entity, ComponentId id) const noexcept;
+    friend class detail::PastHold;
+    void tell_holds() noexcept;
 
     TickView view_;
     WorldHeader header_;
     // Of the ring, which outlives it.
     std::string_view segment_;
+    // The first of those of its queries.
+    mutable detail::PastHold* holds_ = nullptr;
 };
+
+namespace detail {
+
+// By which a query refers to a past world. Those of one world are a list: when the world goes, it moves into
+// the first of them, so that a query of a temporary is as good as any other.
+class PastHold {
+public:
+    explicit PastHold(const PastWorld& past) noexcept { join(past); }
+    PastHold(const PastHold& other) noexcept { join(*other.past_); }
+    PastHold& operator=(const PastHold& other) noexcept {
+        if (past_ == other.past_) return *this;
+        leave();
+        join(*other.past_);
+        return *this;
+    }
+    ~PastHold() { leave(); }
+
+    [[nodiscard]] const PastWorld& operator*() const noexcept { return *past_; }
+    [[nodiscard]] const PastWorld* operator->() const noexcept { return past_; }
+
+private:
+    friend class ouro::PastWorld;
+
+    void join(const PastWorld& past) noexcept;
+    void leave() noexcept;
+
+    const PastWorld* past_ = nullptr;
+    PastHold* next_ = nullptr;
+    // What refers to this one: the world's first, or another's next.
+    PastHold** link_ = nullptr;
+    std::optional<PastWorld> kept_;
+};
+
+}  // namespace detail
 
 }  // namespace ouro
 

@@ -79,7 +79,7 @@ public:
             const auto cells = Plan::cells(place, match);
             Plan::visit_runs(place, archetype, match, 0, rows, [&](std::uint32_t begin, std::uint32_t end) {
                 Plan::declare(place, match, begin, end, rows);
-                std::apply([&](auto... first) { fn(Plan::span(first, begin, end)...); }, cells);
+                Plan::call_spans(fn, cells, begin, end);
             });
         });
     }

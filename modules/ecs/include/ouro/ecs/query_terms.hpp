@@ -75,6 +75,18 @@ struct BlockPlace {
     std::uint32_t number;
 };
 
+// For static_assert: refused with a message that says what to use.
+template <class T>
+consteval bool require_term() {
+    if constexpr (!std::is_same_v<T, Entity>) {
+        static_assert(require_component<T>());
+        static_assert(kComponentKind<T> != ComponentKind::singleton,
+                      "a singleton belongs to no entity: use Res<T>, world.resource<T>() or "
+                      "past.resource<T>(); in bytes it lies at WorldReader::component(id)->data");
+    }
+    return true;
+}
+
 template <class T, TermRole kTheRole, bool kIsRequired>
 struct TermBase {
     using Component = T;
@@ -82,7 +94,13 @@ struct TermBase {
     static constexpr bool kRequired = kIsRequired;
     static constexpr bool kHandsOut =
         kRole == TermRole::reads || kRole == TermRole::writes || kRole == TermRole::may_write;
-    static constexpr bool kToggles = kRequired && !kIsTag<T> && kComponentOptions<T>.toggles;
+    // What is switched off is not there, to a query: the row is passed over where T is required, an optional
+    // one is null, and Without<T> lets it pass.
+    static constexpr bool kCanBeOff = !kIsTag<T> && kComponentOptions<T>.toggles;
+    static constexpr bool kToggles = kCanBeOff && kRequired;
+    static constexpr bool kIsNullWhenOff = kCanBeOff && kHandsOut && !kRequired;
+    static constexpr bool kWantsOff = kCanBeOff && kRole == TermRole::excludes;
+    static_assert(require_term<T>());
     static_assert(kIsPlain<T> || (kRole != TermRole::writes && kRole != TermRole::may_write),
                   "names and relations are written by their own functions: use const T&");
 };
@@ -128,6 +146,31 @@ struct OptionalTerm : TermBase<std::remove_const_t<T>, kTheRole, false> {
     }
     static T* argument(Cells cells, std::uint32_t index) noexcept {
         return cells == nullptr ? nullptr : cells + index;
+    }
+};
+// Rows of which some are switched off: null there.
+template <class T>
+struct SwitchedCells {
+    T* first;
+    // A bit a row; null: none.
+    const std::uint64_t* off;
+
+    [[nodiscard]] bool is_there(std::uint32_t index) const noexcept {
+        return first != nullptr && (off == nullptr || (off[index / 64] >> (index % 64) & 1) == 0);
+    }
+};
+template <class T, TermRole kTheRole>
+    requires(kComponentOptions<std::remove_const_t<T>>.toggles)
+struct OptionalTerm<T, kTheRole> : TermBase<std::remove_const_t<T>, kTheRole, false> {
+    using Cells = SwitchedCells<T>;
+    static Cells cells(const BlockPlace& place, unsigned column) noexcept {
+        if (column == 0) return {nullptr, nullptr};
+        BlockColumn& own = place.columns[column - 1];
+        return {reinterpret_cast<T*>(place.core->at(own.data)),
+                place.core->planes(own, rows_of_block(place.number)).disabled_bits()};
+    }
+    static T* argument(const Cells& cells, std::uint32_t index) noexcept {
+        return cells.is_there(index) ? cells.first + index : nullptr;
     }
 };
 template <class T>

@@ -37,10 +37,6 @@ class ReaderQuery {
                     Traits<Terms>::kRole == detail::TermRole::excludes) &&
                    ...),
                   "only const T&, Optional<const T&>, Entity, With<T> and Without<T> are read out of bytes");
-    static_assert(((std::is_same_v<typename Traits<Terms>::Component, Entity> ||
-                    kComponentKind<typename Traits<Terms>::Component> != ComponentKind::singleton) &&
-                   ...),
-                  "a singleton belongs to no entity: it lies at WorldReader::component(id)->data");
     static constexpr std::uint32_t kRows = 64;
     static constexpr std::size_t kTerms = sizeof...(Terms);
     static constexpr bool kNamesPrefab = (std::is_same_v<typename Traits<Terms>::Component, Prefab> || ...);
@@ -137,7 +133,8 @@ private:
             if (!table) return table.status();
             shape.tables[term] = *table;
         } else {
-            if (Traits<Term>::kRole == detail::TermRole::excludes) shape.excluded.add(shape.ids[term]);
+            if (Traits<Term>::kRole == detail::TermRole::excludes && !Traits<Term>::kWantsOff)
+                shape.excluded.add(shape.ids[term]);
             if (Traits<Term>::kRequired) shape.required.add(shape.ids[term]);
         }
         return Status::ok;
@@ -197,14 +194,16 @@ private:
             if (status != Status::ok) return;
             const bool has_column = places.columns[term] != 0;
             const BlockColumn& column = places.blocks[term];
+            std::uint64_t own_off = 0;
             // The third plane: rows that are switched off.
-            if (has_column && Traits<Term>::kToggles && column.has_disabled != 0) {
+            if (has_column && Traits<Term>::kCanBeOff && column.has_disabled != 0) {
                 const std::uint64_t bit = std::uint64_t{rows_of_block(block)} * 2 + begin;
-                const auto word = reader_->load<std::uint64_t>(column.planes + bit / 64 * 8);
-                if (word) off |= *word;
+                own_off = reader_->load<std::uint64_t>(column.planes + bit / 64 * 8).value_or(0U);
             }
+            if (Traits<Term>::kToggles) off |= own_off;
+            if (Traits<Term>::kWantsOff && has_column) off |= ~own_off;
             const std::uint64_t offset = column.data + std::uint64_t{begin} * places.bytes[term];
-            status = own.gather(*reader_, offset, count, has_column);
+            status = own.gather(*reader_, offset, count, has_column, own_off);
         };
         (take.template operator()<Terms>(I, std::get<I>(cells)), ...);
         return status;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/ecs/detail/relation_lists.hpp>
+#include <ouro/ecs/relation_options.hpp>
 #include <ouro/ecs/world.hpp>
 
 #include <cstddef>
@@ -22,18 +23,6 @@
 // Sources<R> of targets. Relating moves no other component, and makes no archetypes, however many parents
 // there are.
 namespace ouro {
-
-// What becomes of the sources when their target is destroyed.
-enum class OnTargetGone : std::uint8_t { stay, follow };
-
-struct RelationOptions {
-    OnTargetGone sources = OnTargetGone::stay;
-    // Whether an entity may lead to itself, over others.
-    bool allows_cycles = false;
-};
-
-template <class R>
-inline constexpr RelationOptions kRelationOptions{};
 
 // The hierarchy: what is destroyed takes its children along.
 struct ChildOf {};

@@ -8,6 +8,7 @@
 #include <ouro/jobs/job_pool.hpp>
 
 #include <type_traits>
+#include <utility>
 
 namespace ouro {
 
@@ -178,6 +179,20 @@ struct SystemParams {
     static_assert((!requires { SystemParam<std::remove_cvref_t<Args>>::kIsUnknown; } && ...),
                   "a system's parameters are Query<...>, Res<T>, Res<const T>, Commands, JobPool&, "
                   "Exclusive<...> and World&");
+    // What is made for a call is handed over as a value; the world and the pool are there already.
+    template <class Arg>
+    static constexpr bool kIsHandedOver = [] {
+        using Made = decltype(SystemParam<std::remove_cvref_t<Arg>>::make(std::declval<SystemContext&>()));
+        if constexpr (std::is_reference_v<Made>)
+            return std::is_lvalue_reference_v<Arg>;
+        else
+            return !std::is_lvalue_reference_v<Arg> || std::is_const_v<std::remove_reference_t<Arg>>;
+    }();
+    template <class Arg>
+    static constexpr bool kIsUnknown = requires { SystemParam<std::remove_cvref_t<Arg>>::kIsUnknown; };
+    static_assert(((kIsHandedOver<Args> || kIsUnknown<Args>) && ...),
+                  "a system takes Query<...>, Res<T>, Commands and Exclusive<...> by value, without &; "
+                  "JobPool& and World& by reference");
     static constexpr bool kOnlyReads = (SystemParam<std::remove_cvref_t<Args>>::kOnlyReads && ...);
     static void declare(SystemAccess& system) noexcept {
         (SystemParam<std::remove_cvref_t<Args>>::declare(system), ...);
@@ -190,7 +205,18 @@ struct SystemParams {
     }
     template <class Fn>
     static decltype(auto) call(Fn& fn, const SystemContext& context) noexcept {
-        return fn(SystemParam<std::remove_cvref_t<Args>>::make(context)...);
+        return fn(argument<Args>(context)...);
+    }
+
+private:
+    template <class Arg>
+    static Arg refused() noexcept;
+    template <class Arg>
+    static decltype(auto) argument(const SystemContext& context) noexcept {
+        if constexpr (kIsHandedOver<Arg> || kIsUnknown<Arg>)
+            return SystemParam<std::remove_cvref_t<Arg>>::make(context);
+        else
+            return refused<Arg>();
     }
 };
 

@@ -169,7 +169,8 @@ public:
     template <class T>
     Expected<void> remove(Entity entity) noexcept;
 
-    // Queries pass over a component that is switched off; get and edit do not. Moves nothing. Fails with
+    // To queries a component that is switched off is not there; has, get and edit find it. Moves nothing, and
+    // is no change of its value. Fails with
     // stale_handle, not_found (the entity has none), bad_argument (its options do not say `toggles`).
     template <class T>
     Expected<void> disable(Entity entity) noexcept {
@@ -201,7 +202,7 @@ public:
 
     // Calls the observers with what happened since the last call; see observers.hpp. Fails with busy (called
     // by an observer), capacity_exhausted (there was no room for all events: those were delivered that there
-    // was room for), budget_exceeded (observers cause ever more: the rest comes with the next call).
+    // was room for), rate_limited (observers cause ever more: the rest comes with the next call).
     Status deliver_events() noexcept;
     // Ends the tick, as StateRing::commit does, after delivering all events. When either fails, the tick goes
     // on.

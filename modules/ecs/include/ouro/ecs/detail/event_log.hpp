@@ -55,7 +55,7 @@ public:
 
     void record(std::uint64_t epoch, EventKind kind, Entity entity, ComponentId id,
                 std::span<const std::byte> value = {}) noexcept;
-    // busy within a delivery; capacity_exhausted when events were lost since the last one; budget_exceeded
+    // busy within a delivery; capacity_exhausted when events were lost since the last one; rate_limited
     // when there are still some after kMaxRounds, which stay for the next call; tick_gone when an observer
     // went back, or ended the tick: what was left of it is dropped.
     Status deliver(std::uint64_t epoch, World& world) noexcept;

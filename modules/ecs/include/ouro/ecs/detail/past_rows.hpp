@@ -19,8 +19,9 @@ template <class T, std::uint32_t kRows, bool kIsOptional>
 class PastRows {
 public:
     void gather(const TickView& view, std::uint32_t data, std::uint32_t begin, std::uint32_t count,
-                bool is_there) noexcept {
+                bool is_there, std::uint64_t off) noexcept {
         cells_ = nullptr;
+        off_ = off;
         if (!is_there) return;
         const std::uint64_t offset = data + std::uint64_t{begin} * sizeof(T);
         const auto kept = view.span(offset, count * sizeof(T));
@@ -35,16 +36,22 @@ public:
 
     [[nodiscard]] decltype(auto) operator[](std::uint32_t row) const noexcept {
         if constexpr (kIsOptional)
-            return cells_ == nullptr ? nullptr : cells_ + row;
+            return cells_ == nullptr || is_off(row) ? nullptr : cells_ + row;
         else
             return static_cast<const T&>(cells_[row]);
     }
     [[nodiscard]] std::span<const T> span(std::uint32_t begin, std::uint32_t end) const noexcept {
-        return cells_ == nullptr ? std::span<const T>() : std::span(cells_ + begin, end - begin);
+        if (cells_ == nullptr || is_off(begin)) return {};
+        return std::span(cells_ + begin, end - begin);
     }
+    // Of an optional one, whether it is switched off in a row.
+    [[nodiscard]] bool is_off(std::uint32_t row) const noexcept { return (off_ >> row & 1) != 0; }
 
 private:
+    static_assert(kRows <= 64);
+
     const T* cells_ = nullptr;
+    std::uint64_t off_ = 0;
     std::array<T, kRows> copy_;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <ouro/base/assert.hpp>
+#include <ouro/ecs/detail/query_access.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
 #include <ouro/ecs/detail/row_filter.hpp>
-#include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/query_terms.hpp>
@@ -19,37 +19,6 @@
 
 namespace ouro::detail {
 
-// Terms that need a column, in their order; the others are part of the shape only.
-template <class Term>
-inline constexpr bool kHasColumn =
-    (TermTraits<Term>::kHandsOut && !kIsSparseTerm<Term>) || TermTraits<Term>::kToggles ||
-    kColumnRole<Term> == TermRole::changed || kColumnRole<Term> == TermRole::changed_now;
-
-// What a query with these terms reads and writes: in the columns of its archetypes, or in tables of sparse
-// components. The entities of a table are of any archetype.
-template <bool kOfSparse, class... Terms>
-[[nodiscard]] Access access_of() noexcept {
-    Access access;
-    access.has_entities = true;
-    const auto take = [&]<class Term>() {
-        using Component = typename TermTraits<Term>::Component;
-        constexpr TermRole kRole = TermTraits<Term>::kRole;
-        // Each row has its name, and nobody writes it.
-        if constexpr (kIsSparseTerm<Term> == kOfSparse && !std::is_same_v<Component, Entity>) {
-            if constexpr (kRole == TermRole::writes || kRole == TermRole::may_write)
-                access.writes.add<Component>();
-            else if constexpr (kRole != TermRole::filters && kRole != TermRole::excludes)
-                access.reads.add<Component>();
-            if constexpr (!kOfSparse && TermTraits<Term>::kRequired) access.required.add<Component>();
-            if constexpr (!kOfSparse && kRole == TermRole::excludes) access.excluded.add<Component>();
-        }
-    };
-    (take.template operator()<Terms>(), ...);
-    if constexpr (!kOfSparse && !(std::is_same_v<typename TermTraits<Terms>::Component, Prefab> || ...))
-        access.excluded.add<Prefab>();
-    return access;
-}
-
 // The part of a query that its types alone decide.
 template <class... Terms>
 struct QueryPlan {
@@ -60,13 +29,16 @@ struct QueryPlan {
                   "Mut<T> and Optional<...>");
     // Whether rows are passed over one by one.
     static constexpr bool kFiltersRows =
-        ((TermTraits<Terms>::kToggles || kColumnRole<Terms> == TermRole::changed ||
-          kColumnRole<Terms> == TermRole::changed_now) ||
+        ((TermTraits<Terms>::kToggles || TermTraits<Terms>::kWantsOff ||
+          kColumnRole<Terms> == TermRole::changed || kColumnRole<Terms> == TermRole::changed_now) ||
          ...);
     static constexpr bool kHasSparse = (kIsSparseTerm<Terms> || ...);
     static constexpr bool kWrites = ((kColumnRole<Terms> == TermRole::writes) || ...);
+    // Whether an optional component may be there in some rows of an archetype, and not in others.
+    static constexpr bool kHasSwitched = (TermTraits<Terms>::kIsNullWhenOff || ...);
     // Whether a loop over all rows finds its cells by QueryMatch::ready_cells.
-    static constexpr bool kIsReadied = !kFiltersRows && !kHasSparse && kColumns <= kReadyTerms &&
+    static constexpr bool kIsReadied = !kFiltersRows && !kHasSparse && !kHasSwitched &&
+                                       kColumns <= kReadyTerms &&
                                        ((kColumnRole<Terms> != TermRole::may_write) && ...);
     // Prefabs are found by those only that ask for them.
     static constexpr bool kNamesPrefab =
@@ -89,7 +61,7 @@ struct QueryPlan {
             const auto id = component_id<typename Traits::Component>(core);
             if (kIsSparseTerm<Term>) return;
             if (Traits::kRequired) made.required.add(id);
-            if (Traits::kRole == TermRole::excludes) made.excluded.add(id);
+            if (Traits::kRole == TermRole::excludes && !Traits::kWantsOff) made.excluded.add(id);
             if (kHasColumn<Term>) made.terms[made.term_count++] = id;
         };
         (take.template operator()<Terms>(), ...);
@@ -157,6 +129,8 @@ struct QueryPlan {
                 if (match.columns[slot] == 0) return;
                 BlockColumn& column = place.columns[match.columns[slot] - 1];
                 constexpr std::size_t kBytes = sizeof(typename TermTraits<Term>::Component);
+                if constexpr (TermTraits<Term>::kIsNullWhenOff)
+                    if (column.has_disabled != 0) return declare_switched(place, column, begin, end, kBytes);
                 if (begin == 0 && end == used)
                     return place.core->declare_all(column, place.number, used, kBytes);
                 place.core->planes(column, rows_of_block(place.number)).mark_range(begin, end);
@@ -240,6 +214,44 @@ struct QueryPlan {
         }
     }
 
+    // With spans of rows in which the same components are there.
+    template <class Fn, class Cells>
+    static void call_spans(Fn& fn, const Cells& cells, std::uint32_t begin, std::uint32_t end) noexcept {
+        while (begin < end) {
+            const std::uint32_t to = end_of_alike(cells, begin, end);
+            std::apply([&](auto... first) { fn(span(first, begin, to)...); }, cells);
+            begin = to;
+        }
+    }
+
+private:
+    // The end of the rows from `begin` on in which the same components are there.
+    template <class Cells>
+    [[nodiscard]] static std::uint32_t end_of_alike([[maybe_unused]] const Cells& cells,
+                                                    [[maybe_unused]] std::uint32_t begin,
+                                                    std::uint32_t end) noexcept {
+        if constexpr (!kHasSwitched) {
+            return end;
+        } else {
+            const auto is_alike = [begin]<class Own>(const Own& own, std::uint32_t row) {
+                if constexpr (requires { own.is_there(row); })
+                    return own.is_there(row) == own.is_there(begin);
+                else
+                    return true;
+            };
+            std::uint32_t row = begin + 1;
+            while (row < end &&
+                   std::apply([&](const auto&... own) { return (is_alike(own, row) && ...); }, cells))
+                ++row;
+            return row;
+        }
+    }
+
+    template <class T>
+    [[nodiscard]] static auto span(const SwitchedCells<T>& cells, std::uint32_t begin,
+                                   std::uint32_t end) noexcept {
+        return span(cells.is_there(begin) ? cells.first : nullptr, begin, end);
+    }
     template <class Cells>
     [[nodiscard]] static auto span(const Cells& first, std::uint32_t begin, std::uint32_t end) noexcept {
         static_assert(std::is_pointer_v<Cells>, "chunks hand out spans: use T& instead of Mut<T>");
@@ -247,7 +259,6 @@ struct QueryPlan {
         return first == nullptr ? std::span<Cell>() : std::span<Cell>(first + begin, end - begin);
     }
 
-private:
     template <class T>
     [[nodiscard]] static ComponentId component_id(WorldCore& core) noexcept {
         if constexpr (std::is_same_v<T, Entity>) {
@@ -320,7 +331,8 @@ private:
     // have changed.
     static constexpr std::size_t kFilters =
         (std::size_t{0} + ... +
-         ((TermTraits<Terms>::kToggles ? 1 : 0) + (kColumnRole<Terms> == TermRole::changed ? 1 : 0) +
+         ((TermTraits<Terms>::kToggles || TermTraits<Terms>::kWantsOff ? 1 : 0) +
+          (kColumnRole<Terms> == TermRole::changed ? 1 : 0) +
           (kColumnRole<Terms> == TermRole::changed_now ? 1 : 0)));
 
     [[nodiscard]] static std::array<RowFilter, kFilters> filters_of(const BlockPlace& place,
@@ -335,15 +347,25 @@ private:
             return place.core->planes(place.columns[match.columns[slot] - 1], rows_of_block(place.number));
         };
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return filters_from(
-                std::tuple_cat(filters_of_term<Terms>([&] { return planes(kSlots[I]); }, came)...));
+            return filters_from(std::tuple_cat(filters_of_term<Terms>(
+                [&] { return planes(kSlots[I]); }, came, has_column<Terms>(match, kSlots[I]))...));
         }(std::index_sequence_for<Terms...>());
+    }
+    template <class Term>
+    [[nodiscard]] static bool has_column(const QueryMatch& match, std::size_t slot) noexcept {
+        return kHasColumn<Term> && match.columns[kHasColumn<Term> ? slot : 0] != 0;
     }
     template <class Term, class MakePlanes, class Came>
     [[nodiscard]] static auto filters_of_term([[maybe_unused]] MakePlanes&& planes,
-                                              [[maybe_unused]] Came&& came) noexcept {
+                                              [[maybe_unused]] Came&& came,
+                                              [[maybe_unused]] bool has_column) noexcept {
         constexpr bool kToggles = TermTraits<Term>::kToggles;
-        if constexpr (kColumnRole<Term> == TermRole::changed) {
+        if constexpr (TermTraits<Term>::kWantsOff) {
+            using Bits = ChangePlanes::Bits;
+            const Bits off = has_column ? Bits{planes().disabled_bits(), nullptr, 0}
+                                        : Bits{nullptr, nullptr, ~std::uint64_t{0}};
+            return std::tuple(RowFilter(off, UINT32_MAX));
+        } else if constexpr (kColumnRole<Term> == TermRole::changed) {
             const RowFilter changed(planes().changed_bits(), came(false));
             if constexpr (kToggles)
                 return std::tuple(RowFilter(planes().disabled_bits()), changed);

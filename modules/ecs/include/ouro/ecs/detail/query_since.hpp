@@ -65,17 +65,7 @@ private:
 template <class... Terms>
 template <class T, class Visit>
 void Query<Terms...>::visit_changed_since(std::uint32_t since, Visit&& visit) const noexcept {
-    static_assert(!Plan::kHasSparse,
-                  "sparse components keep no ticks for this: use Changed<T>, or compare ticks by "
-                  "diff_worlds");
-    // A filter such as With<T> declares no reading: others may write T meanwhile.
-    static_assert(
-        ((std::is_same_v<typename detail::TermTraits<Terms>::Component, T> &&
-          detail::TermTraits<Terms>::kRequired &&
-          detail::TermTraits<Terms>::kRole != detail::TermRole::filters) ||
-         ...),
-        "what shall have changed is one of the query's own components: T&, const T&, Mut<T> or Changed<T>");
-    static_assert(!kIsTag<T>, "a tag has no value that could change");
+    detail::require_since<T, Terms...>();
     const detail::IterationScope scope(*core_);
     const ComponentId id = core_->id_of<T>();
     for (const detail::QueryMatch& match : core_->matches_of(*cache_)) {

@@ -19,9 +19,10 @@ template <class Term, std::uint32_t kRows, bool kHandsOut>
 struct ReaderCells {
     using T = typename TermTraits<Term>::Component;
 
-    Status gather(const WorldReader& reader, std::uint64_t offset, std::uint32_t count,
-                  bool has_column) noexcept {
+    Status gather(const WorldReader& reader, std::uint64_t offset, std::uint32_t count, bool has_column,
+                  std::uint64_t off_rows = 0) noexcept {
         is_there = has_column;
+        off = off_rows;
         if (!has_column) return Status::ok;
         return reader.read(offset, std::as_writable_bytes(std::span(rows).first(count)));
     }
@@ -29,15 +30,17 @@ struct ReaderCells {
         if constexpr (TermTraits<Term>::kRequired)
             return std::tuple<const T&>(rows[row]);
         else
-            return std::tuple<const T*>(is_there ? &rows[row] : nullptr);
+            return std::tuple<const T*>(is_there && (off >> row & 1) == 0 ? &rows[row] : nullptr);
     }
 
     std::array<T, kRows> rows;
     bool is_there = false;
+    // Rows that are switched off.
+    std::uint64_t off = 0;
 };
 template <class Term, std::uint32_t kRows>
 struct ReaderCells<Term, kRows, false> {
-    static Status gather(const WorldReader&, std::uint64_t, std::uint32_t, bool) noexcept {
+    static Status gather(const WorldReader&, std::uint64_t, std::uint32_t, bool, std::uint64_t = 0) noexcept {
         return Status::ok;
     }
     [[nodiscard]] static std::tuple<> argument(std::uint32_t) noexcept { return {}; }
@@ -166,14 +169,16 @@ private:
             home = &table.rows;
             number = *own - 1;
             column = 2U;
-        } else if (!kExcludes && shape_.ids[term] != kNoComponent) {
+        } else if ((!kExcludes || Traits::kWantsOff) && shape_.ids[term] != kNoComponent) {
             column = reader_.column_of(row.archetype, shape_.ids[term]);
         }
         // A tag, or what is not there and not required.
         if (!column || *column == 0) return column ? Expected<bool>(true) : column.status();
-        if constexpr (Traits::kToggles) {
+        if constexpr (Traits::kCanBeOff) {
             const auto is_off = reader_.is_disabled(*home, number, *column - 1);
-            if (!is_off || *is_off) return is_off ? Expected<bool>(false) : is_off.status();
+            if (!is_off) return is_off.status();
+            if (kExcludes) return *is_off;
+            if (*is_off) return !Traits::kRequired;
         }
         const auto offset = reader_.cell_offset(*home, number, *column - 1);
         if (!offset) return offset.status();

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <ouro/ecs/detail/past_rows.hpp>
+#include <ouro/ecs/detail/row_filter.hpp>
+#include <ouro/ecs/detail/world_core.hpp>
+#include <ouro/ecs/past_world.hpp>
+
+#include <cstdint>
+
+namespace ouro::detail {
+
+// What SinceFilter is for the present: which rows of an archetype had a component that changed, or came, in a
+// tick or later. The past's own tick is the last one that was committed.
+class PastSince {
+public:
+    PastSince(const PastWorld& past, const ArchetypeRecord& archetype, unsigned column,
+              std::uint32_t since) noexcept
+        : past_(past),
+          archetype_(archetype),
+          column_(column),
+          now_(past.header().tick - 1),
+          age_(now_ - since) {
+        if (age_ <= 1) return;
+        if (age_ > WorldCore::kAgingTicks || now_ - archetype.added_tick <= age_) {
+            changed_blocks_ = kMaxBlocks;
+            return;
+        }
+        for (std::uint32_t number = archetype.block_count; number != 0; --number) {
+            if (now_ - block(number - 1).tick > age_) continue;
+            changed_blocks_ = number;
+            return;
+        }
+    }
+
+    // Of 64 rows of a block.
+    [[nodiscard]] std::uint64_t word(std::uint32_t number, std::uint32_t begin) const noexcept {
+        if (age_ > 1) return number < changed_blocks_ ? ~std::uint64_t{0} : 0;
+        const bool only_now = age_ == 0;
+        return past_changed(past_.view(), block(number), rows_of_block(number), begin, now_, only_now) |
+               rows_that_came(archetype_, now_, only_now, first_row_of_block(number) + begin);
+    }
+
+private:
+    [[nodiscard]] BlockColumn block(std::uint32_t number) const noexcept {
+        return past_.block_column(archetype_, number, column_ - 1);
+    }
+
+    const PastWorld& past_;
+    const ArchetypeRecord& archetype_;
+    unsigned column_;
+    std::uint32_t now_;
+    std::uint32_t age_;
+    // Those before it.
+    std::uint32_t changed_blocks_ = 0;
+};
+
+}  // namespace ouro::detail
