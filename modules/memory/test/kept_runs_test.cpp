@@ -215,57 +215,72 @@ TEST_F(KeptBlocks, CheckFindsWhatIsWrong) {
 }
 
 // Blocks of any size in any order, each with its own bytes at both ends.
-TEST_F(KeptBlocks, RandomBlocksKeepTheirBytes) {
+class RandomKeptBlocks : public KeptBlocks {
+protected:
     struct Held {
         MemoryBlock block;
-        std::uint8_t mark = 0;
+        std::byte mark{};
     };
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937 random(seed);
-    std::vector<Held> held;
-    const auto stamp = [](const Held& one) {
-        std::memset(one.block.data, one.mark, 64);
-        std::memset(one.block.data + one.block.size - 64, one.mark, 64);
-    };
-    const auto is_sound = [](const Held& one) {
-        const std::byte mark{one.mark};
-        return one.block.data[0] == mark && one.block.data[63] == mark &&
-               one.block.data[one.block.size - 64] == mark && one.block.data[one.block.size - 1] == mark;
-    };
-    for (int step = 0; step < 20'000; ++step) {
-        const std::size_t bytes = kUnit + 1 + random() % (random() % 8 == 0 ? 40 * kUnit : 12 * kUnit);
-        if (held.size() < 24 && random() % 2 == 0) {
-            const auto block = heap_->allocate(bytes);
-            ASSERT_TRUE(block);
-            held.push_back({*block, static_cast<std::uint8_t>(random())});
-        } else if (!held.empty()) {
-            std::swap(held[random() % held.size()], held.back());
-            ASSERT_TRUE(is_sound(held.back())) << "step " << step;
-            const auto resized = random() % 4 == 0
-                                     ? heap_->try_resize(held.back().block, bytes, kDefaultAlignment)
-                                     : Expected<MemoryBlock>(Status::capacity_exhausted);
-            if (resized) {
-                held.back().block = *resized;
-            } else {
-                heap_->deallocate(held.back().block);
-                held.pop_back();
+
+    void stamp(const Held& held) {
+        std::memset(held.block.data, static_cast<int>(held.mark), 64);
+        std::memset(held.block.data + held.block.size - 64, static_cast<int>(held.mark), 64);
+    }
+    static bool is_sound(const Held& held) {
+        const std::byte* const end = held.block.data + held.block.size;
+        return held.block.data[0] == held.mark && held.block.data[63] == held.mark && end[-64] == held.mark &&
+               end[-1] == held.mark;
+    }
+    void add(std::size_t bytes) {
+        const auto block = heap_->allocate(bytes);
+        ASSERT_TRUE(block);
+        held_.push_back({*block, std::byte(random_())});
+    }
+    void resize_or_free(std::size_t bytes) {
+        std::swap(held_[random_() % held_.size()], held_.back());
+        ASSERT_TRUE(is_sound(held_.back()));
+        const MemoryBlock block = held_.back().block;
+        if (random_() % 4 == 0) {
+            if (const auto resized = heap_->try_resize(block, bytes, kDefaultAlignment)) {
+                held_.back().block = *resized;
+                return;
             }
         }
-        if (!held.empty()) stamp(held.back());
-        if (step % 16 == 0) {
-            ASSERT_EQ(heap_->check(), Status::ok) << "step " << step;
-        }
-        if (step % 3'000 == 0) heap_->purge();
+        heap_->deallocate(block);
+        held_.pop_back();
     }
-    for (const Held& one : held)
-        heap_->deallocate(one.block);
+    void step() {
+        const std::size_t bytes = kUnit + 1 + random_() % (random_() % 8 == 0 ? 40 * kUnit : 12 * kUnit);
+        if (held_.empty() || (held_.size() < 24 && random_() % 2 == 0)) {
+            add(bytes);
+        } else {
+            resize_or_free(bytes);
+        }
+        if (!held_.empty()) stamp(held_.back());
+    }
+
+    unsigned seed_ = std::random_device{}();
+    std::mt19937 random_{seed_};
+    std::vector<Held> held_;
+};
+
+TEST_F(RandomKeptBlocks, KeepTheirBytes) {
+    for (int number = 0; number < 20'000; ++number) {
+        step();
+        if (number % 16 == 0) {
+            ASSERT_EQ(heap_->check(), Status::ok) << "seed " << seed_;
+        }
+        ASSERT_FALSE(HasFailure()) << "seed " << seed_ << ", step " << number;
+        if (number % 3'000 == 0) heap_->purge();
+    }
+    for (const Held& held : held_)
+        heap_->deallocate(held.block);
     EXPECT_EQ(heap_->stats().live_bytes, 0U);
     EXPECT_EQ(heap_->stats().live_blocks, 0U);
     EXPECT_EQ(taken_units(), kept_units());
     heap_->purge();
     EXPECT_EQ(taken_units(), 0U);
-    EXPECT_EQ(heap_->check(), Status::ok);
+    EXPECT_EQ(heap_->check(), Status::ok) << "seed " << seed_;
 }
 
 }  // namespace
