@@ -140,11 +140,6 @@ void visit_idle_memory(HeapCore& core, Errand errand) noexcept {
         call_background_thread(core, errand);
 }
 
-void wake_for_kept_memory(HeapCore& core) noexcept {
-    if (settings().idle_ms != 0 && background_is(Background::asleep)) [[unlikely]]
-        call_background_thread(core, Errand::freeing);
-}
-
 void make_room_for_mapping(HeapCore& core) noexcept {
     constexpr std::size_t kWorthACall = (std::size_t{1} << 20) / UnitMap::kUnitBytes;
     if (settings().idle_ms != 0 && core.units().free_dirty_units() >= kWorthACall) return_units(core);

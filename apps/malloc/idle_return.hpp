@@ -21,9 +21,6 @@ enum class Errand : unsigned char { allocating, freeing };
 // Whoever comes by. Requires: not from inside of a heap's own work.
 void visit_idle_memory(detail::HeapCore& core, Errand errand) noexcept;
 
-// Whoever has kept a large block for itself: it is not free units that anybody finds.
-void wake_for_kept_memory(detail::HeapCore& core) noexcept;
-
 // Before a block gets a mapping of its own or a larger one, which cannot use free units: what lies free goes,
 // so that the process does not need both. The pages that come back cost no more than those of the mapping.
 void make_room_for_mapping(detail::HeapCore& core) noexcept;

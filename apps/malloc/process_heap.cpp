@@ -245,8 +245,7 @@ void free_small(unsigned size_class, void* block) noexcept {
 
 void free_units(std::byte* block) noexcept {
     ThreadHeap* const heap = t_is_ending || !g_core->keeps_runs() ? nullptr : find_heap();
-    if (heap != nullptr && g_core->keep_large(block, *heap)) return wake_for_kept_memory(*g_core);
-    g_core->deallocate_large(block);
+    if (heap == nullptr || !g_core->keep_large(block, *heap)) g_core->deallocate_large(block);
     visit_idle_memory(*g_core, Errand::freeing);
 }
 
