@@ -176,6 +176,10 @@ void* allocate_small(unsigned size_class) noexcept {
 
 void* allocate_units(std::size_t size, std::size_t alignment, bool& is_zero) noexcept {
     if (g_core == nullptr) return nullptr;
+    if (t_state.free_heap != nullptr) {
+        const MemoryBlock kept = g_core->allocate_kept(size, alignment, *t_state.free_heap);
+        if (!kept.is_null()) return kept.data;
+    }
     visit_idle_memory(*g_core, Errand::allocating);
     const auto block = g_core->allocate_large(size, alignment, &is_zero);
     return block ? block->data : nullptr;
@@ -237,6 +241,12 @@ void free_small(unsigned size_class, void* block) noexcept {
         if (heap == nullptr) return g_core->send_home(size_class, block);
         if (heap->push_slow(size_class, block)) return;
     }
+}
+
+void free_units(std::byte* block) noexcept {
+    ThreadHeap* const heap = t_is_ending || !g_core->keeps_runs() ? nullptr : find_heap();
+    if (heap == nullptr || !g_core->keep_large(block, *heap)) g_core->deallocate_large(block);
+    visit_idle_memory(*g_core, Errand::freeing);
 }
 
 }  // namespace
@@ -318,8 +328,7 @@ void deallocate_slow(void* block) noexcept {
         free_profiled(block);
     } else if (kind == UnitKind::large_head) {
         if (is_profiling()) forget_large_block(block);
-        g_core->deallocate_large(static_cast<std::byte*>(block));
-        visit_idle_memory(*g_core, Errand::freeing);
+        free_units(static_cast<std::byte*>(block));
     } else if (is_guarded(block)) {
         free_guarded(block);
     } else {

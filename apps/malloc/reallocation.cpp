@@ -34,7 +34,7 @@ void* resize_in_place(void* block, std::size_t usable, std::size_t new_size) noe
     if (stays(kind, usable, new_size)) return block;
     if (kind == UnitKind::large_head && new_size > detail::kLargestClassBytes &&
         new_size <= kLargestUnitBytes)
-        return known_core()->resize_large(static_cast<std::byte*>(block), new_size).data;
+        return known_core()->resize_large(static_cast<std::byte*>(block), new_size, t_state.free_heap).data;
     if (kind != UnitKind::none || new_size < kLeastMappedBytes) return nullptr;
     if (known_core() != nullptr && new_size > usable) make_room_for_mapping(*known_core());
     return remap_block(block, new_size);

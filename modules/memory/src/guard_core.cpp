@@ -214,7 +214,7 @@ Expected<MemoryBlock> GuardCore::reallocate(MemoryBlock block, std::size_t new_s
     CallSites sites;
     sites.capture(1);
     BlockRecord* record = state_->begin_change(block, alignment, sites);
-    if (record == nullptr) return Status::bad_address;
+    if (record == nullptr) return state_->count_failure(Status::bad_address);
     if (state_->options.quarantine_blocks == 0)
         return state_->count_failure(state_->change_size(&MemoryResource::reallocate, *record, new_size));
     // Elsewhere, always: whoever still uses the old place is found.
@@ -248,7 +248,7 @@ Expected<MemoryBlock> GuardCore::State::move_guarded(GuardCore& core, MemoryBloc
     const MemoryBlock known = guards.block_at(block.data);
     if (known.is_null()) {
         free_guarded(block, alignment);
-        return Status::bad_address;
+        return count_failure(Status::bad_address);
     }
     const auto moved = core.allocate(new_size, alignment);
     if (!moved) return moved;

@@ -1,3 +1,5 @@
+#include "heap_core_units.hpp"
+
 #include <ouro/base/align.hpp>
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
@@ -15,18 +17,24 @@ namespace {
 constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
 // Below this many units, however few of them are usable yet, threads keep less.
 constexpr std::size_t kRoomyUnits = 1024;
+// What a thread keeps for large blocks.
+constexpr std::size_t kMostKeptUnits = 128;
 
 std::atomic<std::uint64_t> g_next_id = 1;
 
 // How long whoever found the heap full waits for another who empties the caches.
 constexpr std::uint64_t kPatienceNs = 20'000'000;
 
-std::size_t units_for(std::size_t bytes) noexcept {
-    return bytes / kUnitBytes + (bytes % kUnitBytes != 0 ? 1U : 0U);
-}
-
 unsigned cache_shift_for(std::size_t units) noexcept {
     return units >= kRoomyUnits ? 0 : ThreadHeap::kMostCacheShift;
+}
+
+// A small part of what there is, and of what may stay free at all.
+std::size_t units_to_keep(const HeapCore::Memory& memory, const HeapCore::Layout& layout,
+                          std::size_t purge_threshold_bytes) noexcept {
+    if (layout.units < kRoomyUnits) return 0;
+    const std::size_t most = std::min(kMostKeptUnits, layout.units / 64);
+    return memory.grows ? std::min(most, purge_threshold_bytes / kUnitBytes / 4) : most;
 }
 
 // Commits the pages that hold a part of an array.
@@ -72,6 +80,7 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
       name_(memory.name),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
+      most_kept_units_(units_to_keep(memory, layout, purge_threshold_bytes)),
       slab_classes_(class_of_size(largest_small_bytes) + 1),
       cache_shift_(cache_shift_for(layout.units)),
       on_growth_(memory.on_growth),
@@ -217,55 +226,6 @@ void HeapCore::reset() noexcept {
     tell_use();
 }
 
-Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t alignment,
-                                               bool* reads_zero) noexcept {
-    const std::size_t count = units_for(size);
-    // With that many more, one of the first is aligned.
-    const std::size_t spare = alignment > kUnitBytes ? alignment / kUnitBytes - 1 : 0;
-    if (count > units_.unit_count() || spare > units_.unit_count()) return Status::capacity_exhausted;
-    const auto run = units_.take(count + spare);
-    if (!run) return run.status();
-    const auto address = reinterpret_cast<std::uintptr_t>(units_.address_of(run->first));
-    const std::size_t before = (align_up(address, std::max(alignment, kUnitBytes)) - address) / kUnitBytes;
-    const std::size_t first = run->first + before;
-    if (before != 0) units_.give_back(run->first, before);
-    if (spare != before) units_.give_back(first + count, spare - before);
-    slabs_[first].set_capacity(static_cast<std::uint32_t>(count));
-    slabs_[first].size_class = kNoClass;
-    set_kinds(first, count, UnitKind::large_head, UnitKind::large_body);
-    note_taken(count);
-    other_operations_.fetch_add(1, std::memory_order_relaxed);
-    if (reads_zero != nullptr) *reads_zero = run->reads_zero;
-    return MemoryBlock{units_.address_of(first), count * kUnitBytes};
-}
-
-void HeapCore::deallocate_large(std::byte* block) noexcept {
-    const std::size_t first = units_.unit_of(block);
-    OURO_BLOCK_ASSERT(kind_of(block) == UnitKind::large_head && block == units_.address_of(first),
-                      "not a block of this heap, or freed twice", name_, block);
-    other_operations_.fetch_add(1, std::memory_order_relaxed);
-    give_back(first, slabs_[first].capacity);
-}
-
-MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size) noexcept {
-    const std::size_t first = units_.unit_of(block);
-    const std::size_t before = slabs_[first].capacity;
-    const std::size_t after = units_for(new_size);
-    if (after > before) {
-        if (!units_.take_at(first + before, after - before)) return {};
-        set_kinds(first + before, after - before, UnitKind::large_body, UnitKind::large_body);
-        note_taken(after - before);
-    }
-    // Before the rest goes: see recover_lost_units().
-    slabs_[first].set_capacity(static_cast<std::uint32_t>(after));
-    if (after < before) give_back(first + after, before - after);
-    return {block, after * kUnitBytes};
-}
-
-std::size_t HeapCore::large_size(const std::byte* block) const noexcept {
-    return std::size_t{slabs_[units_.unit_of(block)].capacity} * kUnitBytes;
-}
-
 HeapCore::Purged HeapCore::purge() noexcept {
     Purged purged;
     if (!try_begin_purge()) return purged;
@@ -281,7 +241,7 @@ bool HeapCore::take_back(std::size_t wanted_bytes, std::uint64_t purges_before) 
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
         kept += std::size_t{arrived_blocks(size_class)} * kClassBytes[size_class];
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
-        kept += heap->empty_slab_bytes();
+        kept += heap->empty_slab_bytes() + heap->kept_units() * kUnitBytes;
         for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
             kept += std::size_t{heap->cached_blocks(size_class) + heap->queued_blocks(size_class)} *
                     kClassBytes[size_class];

@@ -6,14 +6,6 @@
 #include <iterator>
 
 namespace ouro::detail {
-namespace {
-
-// After a fork: the thread was in the middle of something, so that its heap and slabs may be, too.
-bool is_lost(const ThreadHeap& heap) noexcept {
-    return heap.state.load(std::memory_order_relaxed) == ThreadHeap::State::held;
-}
-
-}  // namespace
 
 HeapCore::Counts HeapCore::count() const noexcept {
     Counts counts;
@@ -21,9 +13,10 @@ HeapCore::Counts HeapCore::count() const noexcept {
     std::size_t large_blocks = 0;
     std::size_t large_bytes = 0;
     std::size_t cached_blocks = 0;
+    std::size_t kept_bytes = 0;
     for (std::size_t unit = 0; unit < usable; ++unit) {
         const UnitKind kind = kinds_[unit].load(std::memory_order_relaxed);
-        if (kind == UnitKind::large_head) {
+        if (begins(unit, RunPart::live)) {
             ++large_blocks;
             // Where it has just become a slab, that is a number of blocks.
             const std::size_t units = std::min<std::size_t>(slabs_[unit].seen_capacity(), usable - unit);
@@ -39,6 +32,7 @@ HeapCore::Counts HeapCore::count() const noexcept {
          heap = heap->next_heap) {
         ++counts.heaps;
         counts.operations += heap->operations();
+        kept_bytes += heap->kept_units() * UnitMap::kUnitBytes;
         for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
             const std::size_t cached = heap->cached_blocks(size_class) + heap->queued_blocks(size_class);
             counts.queued_blocks += heap->queued_blocks(size_class);
@@ -56,6 +50,7 @@ HeapCore::Counts HeapCore::count() const noexcept {
     // the one sum and counted in the other.
     counts.live_blocks = large_blocks + counts.live_blocks - std::min(counts.live_blocks, cached_blocks);
     counts.live_bytes = large_bytes + counts.live_bytes - std::min(counts.live_bytes, counts.cached_bytes);
+    counts.cached_bytes += kept_bytes;
     counts.orphans = orphans_.load(std::memory_order_relaxed);
     return counts;
 }
@@ -65,10 +60,11 @@ Status HeapCore::check() const noexcept {
     if (units != Status::ok) return units;
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap) {
-        if (is_lost(*heap)) continue;
+        if (heap->is_lost()) continue;
         const Status status = heap->check();
         if (status != Status::ok) return status;
     }
+    if (check_kept_runs() != Status::ok) return Status::corrupt_data;
     // After a fork, what the heaps of lost threads had in their hands is nowhere, or in two places.
     if (has_lost_heap()) return Status::ok;
     const Status queues = check_queues();
@@ -78,8 +74,19 @@ Status HeapCore::check() const noexcept {
 bool HeapCore::has_lost_heap() const noexcept {
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap)
-        if (is_lost(*heap)) return true;
+        if (heap->is_lost()) return true;
     return false;
+}
+
+// What the heaps know is right, and there are no others.
+Status HeapCore::check_kept_runs() const noexcept {
+    std::size_t units = 0;
+    for (std::size_t unit = 0; unit < units_.usable_units(); ++unit)
+        if (begins(unit, RunPart::kept)) units += slabs_[unit].capacity;
+    for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
+         heap = heap->next_heap)
+        if (!heap->is_lost()) units -= heap->kept_units();
+    return units == 0 ? Status::ok : Status::corrupt_data;
 }
 
 Status HeapCore::check_queues() const noexcept {
@@ -122,12 +129,12 @@ Status HeapCore::check_units() const noexcept {
         std::size_t count = 1;
         if (kind == UnitKind::large_head) count = slabs_[unit].capacity;
         if (is_slab(kind)) count = slabs_[unit].units;
-        if (kind == UnitKind::large_body || count == 0 || count > usable - unit) return Status::corrupt_data;
+        if (kind == UnitKind::large_body || begins(unit, RunPart::inside) || count == 0 ||
+            count > usable - unit)
+            return Status::corrupt_data;
         for (std::size_t part = unit; part < unit + count; ++part) {
             if (units_.is_taken(part) != (kind != UnitKind::none)) return Status::corrupt_data;
-            const UnitKind body = is_slab(kind) ? kind : UnitKind::large_body;
-            if (part != unit && kinds_[part].load(std::memory_order_relaxed) != body)
-                return Status::corrupt_data;
+            if (part != unit && !continues(part, kind)) return Status::corrupt_data;
         }
         if (is_slab(kind) && check_slab(unit) != Status::ok) return Status::corrupt_data;
         unit += count;
@@ -138,7 +145,7 @@ Status HeapCore::check_units() const noexcept {
 Status HeapCore::check_slab(std::size_t unit) const noexcept {
     const Slab& slab = slabs_[unit];
     const ThreadHeap* const owner = slab.owner.load(std::memory_order_relaxed);
-    if (owner != nullptr && is_lost(*owner)) return Status::ok;
+    if (owner != nullptr && owner->is_lost()) return Status::ok;
     const unsigned size_class = class_of_kind(kinds_[unit].load(std::memory_order_relaxed));
     const bool fits = slab.size_class == size_class && slab.units_back.load(std::memory_order_relaxed) == 0 &&
                       (slab.units == slab_units(size_class) || slab.units == 1) &&
@@ -181,7 +188,26 @@ Status ThreadHeap::check() const noexcept {
             if (slab->used.load(std::memory_order_relaxed) == 0) empty_units += slab->units;
         }
     }
-    return empty_units == empty_units_ ? Status::ok : Status::corrupt_data;
+    return empty_units == empty_units_ ? check_runs() : Status::corrupt_data;
+}
+
+Status ThreadHeap::check_runs() const noexcept {
+    if (runs_.units() > runs_.limit_units() || runs_.limit_units() > runs_.most_units())
+        return Status::corrupt_data;
+    std::size_t units = 0;
+    for (unsigned place = 0; place < KeptRuns::kMostRuns; ++place) {
+        if ((runs_.places() >> place) % 2 == 0) continue;
+        const KeptRun run = runs_.at(place);
+        const std::size_t end = std::size_t{run.first} + run.units;
+        // Neighbours are one.
+        const bool fits = run.units != 0 && run.first < core_.units().usable_units() &&
+                          core_.is_kept_by(*this, run) && runs_.is_sound(place) &&
+                          core_.run_place(run.first) == place && core_.run_place(end - 1) == place &&
+                          !runs_.begins_at(core_.run_place(end), end);
+        if (!fits) return Status::corrupt_data;
+        units += run.units;
+    }
+    return units == runs_.units() ? Status::ok : Status::corrupt_data;
 }
 
 bool ThreadHeap::check_arrivals(const Arrivals& arrivals, Traffic& traffic) const noexcept {

@@ -53,14 +53,14 @@ std::size_t HeapCore::complete_units_at(std::size_t unit) const noexcept {
     const UnitKind kind = kinds_[unit].load(std::memory_order_relaxed);
     const Slab& slab = slabs_[unit];
     std::size_t count = kind == UnitKind::heap ? 1 : 0;
-    if (kind == UnitKind::large_head) count = slab.capacity;
-    if (is_slab(kind) && slab.size_class == class_of_kind(kind) &&
-        slab.owner.load(std::memory_order_relaxed) != nullptr)
-        count = slab.units;
+    const ThreadHeap* const owner = slab.owner.load(std::memory_order_relaxed);
+    if (begins(unit, RunPart::live)) count = slab.capacity;
+    // What a lost thread kept is nobody's.
+    if (begins(unit, RunPart::kept) && owner != nullptr && !owner->is_lost()) count = slab.capacity;
+    if (is_slab(kind) && slab.size_class == class_of_kind(kind) && owner != nullptr) count = slab.units;
     if (count > units_.usable_units() - unit) return 0;
-    const UnitKind body = is_slab(kind) ? kind : UnitKind::large_body;
     for (std::size_t part = unit + 1; part < unit + count; ++part)
-        if (kinds_[part].load(std::memory_order_relaxed) != body) return 0;
+        if (!continues(part, kind)) return 0;
     return count;
 }
 

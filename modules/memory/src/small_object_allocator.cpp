@@ -209,7 +209,7 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std:
 
 Expected<MemoryBlock> SmallObjectAllocator::find_block(std::size_t size, std::size_t alignment) noexcept {
     const unsigned size_class = core_->class_for(size, alignment);
-    if (size_class == detail::kClassCount) return core_->allocate_large(size, alignment, nullptr);
+    if (size_class == detail::kClassCount) return allocate_large(size, alignment);
     return allocate_small(size_class);
 }
 
@@ -232,7 +232,7 @@ void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignm
     if (block.is_null()) return;
     OURO_BLOCK_ASSERT(core_->units().owns(block.data), "not a block of this heap", *this, block.data);
     const unsigned size_class = core_->class_for(block.size, alignment);
-    if (size_class == detail::kClassCount) return core_->deallocate_large(block.data);
+    if (size_class == detail::kClassCount) return deallocate_large(block.data);
     OURO_BLOCK_ASSERT(is_of_class(block.data, size_class),
                       "freed with a size or alignment that is not its own", *this, block.data);
     for (;; detail::forget_heap(id_)) {
@@ -245,6 +245,23 @@ void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignm
         }
         if (heap->push_slow(size_class, block.data)) return;
     }
+}
+
+Expected<MemoryBlock> SmallObjectAllocator::allocate_large(std::size_t size, std::size_t alignment) noexcept {
+    if (detail::ThreadHeap* const heap = detail::noted_heap(id_)) {
+        const MemoryBlock kept = core_->allocate_kept(size, alignment, *heap);
+        if (!kept.is_null()) return kept;
+    }
+    return core_->allocate_large(size, alignment, nullptr);
+}
+
+void SmallObjectAllocator::deallocate_large(std::byte* block) noexcept {
+    detail::ThreadHeap* heap = detail::noted_heap(id_);
+    if (heap == nullptr && core_->keeps_runs()) {
+        const auto found = detail::find_heap(*core_);
+        if (found) heap = *found;
+    }
+    if (heap == nullptr || !core_->keep_large(block, *heap)) core_->deallocate_large(block);
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::reallocate(MemoryBlock block, std::size_t new_size,
@@ -273,7 +290,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
     // Sanitizers hear of the rest before another thread can have it.
     const MemoryBlock rounded{block.data, good_size(new_size, alignment, largest_small_bytes())};
     if (rounded.size < whole.size) annotate::resized(pool_of(core_), whole, rounded);
-    const MemoryBlock resized = core_->resize_large(block.data, new_size);
+    const MemoryBlock resized = core_->resize_large(block.data, new_size, detail::noted_heap(id_));
     if (resized.is_null()) return Status::capacity_exhausted;
     if (resized.size > whole.size) annotate::resized(pool_of(core_), whole, resized);
     return resized;
@@ -281,7 +298,7 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
 
 bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {
     if (size_class < core_->slab_classes()) return core_->is_block(size_class, block);
-    return core_->units().owns(block) && core_->kind_of(block) == UnitKind::large_head;
+    return core_->units().owns(block) && core_->is_large_block(block);
 }
 
 bool SmallObjectAllocator::owns(const void* address) const noexcept {

@@ -30,7 +30,7 @@ OURO_LOOKS_INTO_FREE_MEMORY void take_line(void* block) noexcept {
 }  // namespace
 
 ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept
-    : thread_id(thread), core_(core), cache_shift_(cache_shift) {
+    : thread_id(thread), core_(core), cache_shift_(cache_shift), runs_(core.most_kept_units()) {
     for (unsigned index = 0; index < kParcels; ++index)
         (new (parcels() + index) Parcel)->is_taken.store(false, std::memory_order_relaxed);
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
@@ -314,6 +314,7 @@ void ThreadHeap::empty() noexcept {
         collect_queue(size_class);
         give_up_empty_slabs(size_class);
     }
+    give_up_runs();
 }
 
 bool ThreadHeap::empty_as_owner() noexcept {

@@ -35,6 +35,7 @@ bool ThreadHeap::try_revoke() noexcept {
             bin.bottom.store(above_all(), std::memory_order_relaxed);
             bin.limit.store(below_all(), std::memory_order_relaxed);
         }
+        are_runs_open_.store(false, std::memory_order_relaxed);
         is_outside = wait_until_outside();
         if (!is_outside) restore();
     } else {
@@ -57,6 +58,7 @@ bool ThreadHeap::wait_until_outside() const noexcept {
 void ThreadHeap::restore() noexcept {
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
         set_bounds(size_class);
+    are_runs_open_.store(true, std::memory_order_release);
     end_revocation();
 }
 

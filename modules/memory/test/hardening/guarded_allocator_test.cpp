@@ -166,6 +166,7 @@ TEST_F(GuardedAllocatorTest, ReallocationMovesSoThatTheOldPlaceIsWatched) {
     EXPECT_EQ(RecordedErrors::take_names(), "double free");
     EXPECT_EQ(guarded->reallocate(*moved, 0).status(), Status::zero_size);
     EXPECT_EQ(guarded->reallocate(*moved, 2 * kBytes).status(), Status::capacity_exhausted);
+    EXPECT_EQ(guarded->stats().failures, 3U);
     EXPECT_EQ(moved->data[99], std::byte{5});
     guarded->deallocate(*moved);
     EXPECT_EQ(RecordedErrors::take_names(), "");

@@ -69,9 +69,10 @@ TEST(Fork, HeapsOfMissingThreadsAreOrphansInTheChild) {
 
 // Wherever the others are, in a large block's life or in a slab's: the child's heap is sound, and nothing
 // that was being taken or returned is lost.
-void check_heaps_of_children(std::size_t least_bytes, std::size_t most_bytes, std::size_t kept) {
+void check_heaps_of_children(std::size_t least_bytes, std::size_t most_bytes, std::size_t kept,
+                             std::size_t heap_bytes = kBytes) {
     constexpr int kForks = 100;
-    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    auto heap = *SmallObjectAllocator::create({.max_bytes = heap_bytes});
     std::atomic<bool> is_over = false;
     std::atomic<int> at_work = 0;
     const auto churn = [&] {
@@ -113,6 +114,11 @@ void check_heaps_of_children(std::size_t least_bytes, std::size_t most_bytes, st
 
 TEST(Fork, AHeapIsSoundInTheChildWhileOthersTakeLargeBlocks) {
     check_heaps_of_children(300'000, 600'000, 1);
+}
+
+// Threads of a heap with so much room keep what they free.
+TEST(Fork, AHeapIsSoundInTheChildWhileOthersKeepLargeBlocks) {
+    check_heaps_of_children(70'000, 900'000, 11, std::size_t{1} << 30);
 }
 
 TEST(Fork, AHeapIsSoundInTheChildWhileOthersTakeSlabs) {

@@ -34,6 +34,19 @@ TEST(SmallObjectDeath, AnAddressInsideALargeBlockIsCaught) {
     heap->deallocate(*large);
 }
 
+TEST(SmallObjectDeath, ALargeBlockFreedTwiceIsCaughtWhileItsThreadKeepsIt) {
+    auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{1} << 30});
+    ASSERT_TRUE(heap);
+    const auto first = heap->allocate(100'000);
+    const auto second = heap->allocate(100'000);
+    ASSERT_TRUE(first && second);
+    heap->deallocate(*second);
+    EXPECT_DEATH(heap->deallocate(*second), "freed twice");
+    // The two are one now.
+    heap->deallocate(*first);
+    EXPECT_DEATH(heap->deallocate(*second), "freed twice");
+}
+
 #if OURO_ASSERT_LEVEL >= 1
 TEST(SmallObjectDeath, ABlockFreedTwiceInARowIsCaughtAtOnceWithAsserts) {
     auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});

@@ -172,6 +172,8 @@ private:
     [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
     [[nodiscard]] Expected<MemoryBlock> find_block(std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] Expected<MemoryBlock> allocate_small(unsigned size_class) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> allocate_large(std::size_t size, std::size_t alignment) noexcept;
+    void deallocate_large(std::byte* block) noexcept;
     [[nodiscard]] Listing& listing() const noexcept;
 
     detail::HeapCore* core_ = nullptr;

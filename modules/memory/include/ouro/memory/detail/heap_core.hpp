@@ -146,9 +146,48 @@ public:
     [[nodiscard]] Expected<MemoryBlock> allocate_large(std::size_t size, std::size_t alignment,
                                                        bool* reads_zero) noexcept;
     void deallocate_large(std::byte* block) noexcept;
-    // In place only; null when it is not possible.
-    [[nodiscard]] MemoryBlock resize_large(std::byte* block, std::size_t new_size) noexcept;
+    // The same from and to what the calling thread keeps, which touches nothing that others write: null or
+    // false when that cannot be, and nothing has happened.
+    [[nodiscard]] MemoryBlock allocate_kept(std::size_t size, std::size_t alignment,
+                                            ThreadHeap& heap) noexcept;
+    [[nodiscard]] bool keep_large(std::byte* block, ThreadHeap& heap) noexcept;
+    // In place only; null when it is not possible. What the calling thread keeps may serve: its heap, or
+    // null.
+    [[nodiscard]] MemoryBlock resize_large(std::byte* block, std::size_t new_size, ThreadHeap* heap) noexcept;
     [[nodiscard]] std::size_t large_size(const std::byte* block) const noexcept;
+
+    // How many units a thread keeps at most; none where there are few, or where nothing shall be kept.
+    [[nodiscard]] std::size_t most_kept_units() const noexcept { return most_kept_units_; }
+    // Whether it is worth to make a heap for a thread that frees a large block: not where units are few for
+    // ever.
+    [[nodiscard]] bool keeps_runs() const noexcept { return most_kept_units_ != 0 && units_.can_grow(); }
+    // What a thread's heap writes in the records of units that are its own.
+    void mark_kept(KeptRun run, unsigned place, ThreadHeap& keeper) noexcept;
+    void mark_large(std::size_t first, std::size_t units) noexcept;
+    // Requires: the kind large_head.
+    void mark_inside(std::size_t unit) noexcept {
+        slabs_[unit].run_part.store(RunPart::inside, std::memory_order_release);
+    }
+    void mark_nobodys(std::size_t first) noexcept {
+        kinds_[first].store(UnitKind::none, std::memory_order_release);
+        slabs_[first].owner.store(nullptr, std::memory_order_relaxed);
+    }
+    // Where the thread may have a run with this unit as its first or last; for any number.
+    [[nodiscard]] unsigned run_place(std::size_t unit) const noexcept {
+        if (unit >= units_.usable_units()) return KeptRuns::kNone;
+        return slabs_[unit].run_place.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool is_kept_by(const ThreadHeap& heap, KeptRun run) const noexcept {
+        return begins(run.first, RunPart::kept) && slabs_[run.first].capacity == run.units &&
+               slabs_[run.first].owner.load(std::memory_order_relaxed) == &heap;
+    }
+    // Whether a large block begins there. Requires: units().owns(address).
+    [[nodiscard]] bool is_large_block(const void* address) const noexcept {
+        const std::size_t unit = units_.unit_of(address);
+        return unit < units_.usable_units() && begins(unit, RunPart::live) &&
+               address == units_.address_of(unit);
+    }
+    void give_back(std::size_t first, std::size_t count) noexcept;
 
     struct Purged {
         // Returned to the system.
@@ -210,12 +249,19 @@ public:
     HeapCore* previous_live = nullptr;
 
 private:
+    [[nodiscard]] bool begins(std::size_t unit, RunPart part) const noexcept {
+        return kinds_[unit].load(std::memory_order_relaxed) == UnitKind::large_head &&
+               slabs_[unit].run_part.load(std::memory_order_relaxed) == part;
+    }
+    // Whether a unit is a part of the large block, kept run or slab before it that has this kind.
+    [[nodiscard]] bool continues(std::size_t unit, UnitKind kind) const noexcept;
     [[nodiscard]] static Expected<void> commit_units(void* core, std::size_t first, std::size_t end) noexcept;
     static void tell_growth(void* core) noexcept;
     [[nodiscard]] ThreadHeap* adopt_heap(std::uint64_t thread_id) noexcept;
     [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
-    void give_back(std::size_t first, std::size_t count) noexcept;
+    // The unit of a large block that is about to be freed.
+    [[nodiscard]] std::size_t unit_to_free(const std::byte* block) const noexcept;
     void note_taken(std::size_t units) noexcept;
     void tell_use() const noexcept {
         if (on_use_ != nullptr) on_use_(listing_);
@@ -230,6 +276,7 @@ private:
     [[nodiscard]] std::size_t complete_units_at(std::size_t unit) const noexcept;
     [[nodiscard]] Status check_units() const noexcept;
     [[nodiscard]] Status check_slab(std::size_t unit) const noexcept;
+    [[nodiscard]] Status check_kept_runs() const noexcept;
     [[nodiscard]] bool has_lost_heap() const noexcept;
     // Puts all that has arrived into the queues of its owners: a thread that was lost may have kept it.
     void queue_arrivals_again() noexcept;
@@ -252,6 +299,7 @@ private:
     std::uint64_t id_;
     const char* name_;
     std::size_t purge_threshold_units_;
+    std::size_t most_kept_units_;
     unsigned slab_classes_;
     // How much smaller the caches of threads are: where there is little, one shall not keep it all.
     unsigned cache_shift_;
@@ -275,5 +323,25 @@ private:
     std::atomic<std::size_t> peak_bytes_ = 0;
     RecentPeak recent_peak_units_;
 };
+
+inline void HeapCore::mark_kept(KeptRun run, unsigned place, ThreadHeap& keeper) noexcept {
+    Slab& record = slabs_[run.first];
+    record.set_capacity(run.units);
+    record.owner.store(&keeper, std::memory_order_relaxed);
+    record.run_place.store(static_cast<std::uint8_t>(place), std::memory_order_relaxed);
+    slabs_[run.first + run.units - 1].run_place.store(static_cast<std::uint8_t>(place),
+                                                      std::memory_order_relaxed);
+    record.run_part.store(RunPart::kept, std::memory_order_release);
+    if (kinds_[run.first].load(std::memory_order_relaxed) != UnitKind::large_head)
+        kinds_[run.first].store(UnitKind::large_head, std::memory_order_release);
+}
+
+// The kind is right already.
+inline void HeapCore::mark_large(std::size_t first, std::size_t units) noexcept {
+    Slab& record = slabs_[first];
+    record.set_capacity(static_cast<std::uint32_t>(units));
+    record.owner.store(nullptr, std::memory_order_relaxed);
+    record.run_part.store(RunPart::live, std::memory_order_release);
+}
 
 }  // namespace ouro::detail

@@ -15,10 +15,16 @@ class ThreadHeap;
 // In records of units that are no slab's.
 inline constexpr std::uint8_t kNoClass = 0xff;
 
+// What a unit of the kind large_head is: the first of a large block; of a run that a thread keeps; or
+// neither, after it was once. Threads that keep runs change this alone, in a line for each unit, and not the
+// kinds, of which many share a line.
+enum class RunPart : std::uint8_t { live, kept, inside };
+
 // A few units cut into blocks of one class. Its record lies apart from the blocks, one a unit, so that blocks
 // fill whole units, lie at multiples of their size, and cannot be overrun into it.
 struct alignas(64) Slab {
-    // The heap that may touch everything below. Others only read this, to know where to send a block.
+    // The heap that may touch everything below. Others only read this, to know where to send a block. For a
+    // kept run, the heap that keeps it.
     std::atomic<ThreadHeap*> owner;
     // Its neighbours among the owner's slabs of the class with blocks to give.
     Slab* next;
@@ -30,7 +36,8 @@ struct alignas(64) Slab {
     std::atomic<std::uint32_t> used;
     // Blocks from here on were never out.
     std::uint32_t first_fresh;
-    // Blocks; for a large block, its units. Whoever counts reads the latter at any time: see set_capacity.
+    // Blocks; for a large block or a kept run, its units. Whoever counts reads the latter at any time: see
+    // set_capacity.
     std::uint32_t capacity;
     std::uint8_t size_class;
     std::uint8_t units;
@@ -39,6 +46,11 @@ struct alignas(64) Slab {
     bool is_listed;
     // Other threads have freed blocks of it.
     bool is_freed_elsewhere;
+    // For units of the kind large_head. Whoever counts reads it at any time.
+    std::atomic<RunPart> run_part;
+    // The place of a kept run among those of its thread, in the records of its first and last unit; anything
+    // elsewhere. Neighbours read it at any time.
+    std::atomic<std::uint8_t> run_place;
 
     void set_capacity(std::uint32_t blocks_or_units) noexcept {
         std::atomic_ref(capacity).store(blocks_or_units, std::memory_order_relaxed);
@@ -64,6 +76,7 @@ enum class UnitKind : std::uint8_t {
     none = 0,
     first_class = 1,
     heap = 253,
+    // Perhaps the first of a large block: the record of the unit says what it is.
     large_head = 254,
     large_body = 255
 };

@@ -4,6 +4,7 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/memory/detail/arrivals.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
+#include <ouro/memory/detail/kept_runs.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
 
@@ -90,6 +91,17 @@ public:
     [[nodiscard]] Expected<void*> pop_slow(unsigned size_class) noexcept;
     [[nodiscard]] bool push_slow(unsigned size_class, void* block) noexcept;
 
+    // Free runs of units, for large blocks of the thread itself. The first unit of one, which is a large
+    // block from now on, or kNoUnit; false when there is no room for a run, and then one to give up and to
+    // give back to the core, or none. Whoever has revoked the heap is not waited for: there is no run then,
+    // and no room.
+    [[nodiscard]] std::size_t take_run(std::size_t units) noexcept;
+    [[nodiscard]] bool keep_run(std::size_t first, std::size_t units) noexcept;
+    [[nodiscard]] KeptRun give_up_run() noexcept;
+    // The units right behind a large block of the thread, which are part of it from now on; not counted.
+    [[nodiscard]] bool take_run_at(std::size_t first, std::size_t units) noexcept;
+    [[nodiscard]] std::size_t kept_units() const noexcept { return runs_.units(); }
+
     // Sends every cached block home and gives back the slabs that are empty then. One for the owner: false
     // when it had to leave the heap; one for whoever holds it: false when it is revoked for long; one for
     // whoever has revoked it.
@@ -112,6 +124,10 @@ public:
     // In the child of a fork: the core puts them into queues again.
     void forget_arrivals() noexcept;
 
+    // After a fork: the thread was in the middle of something, so that its heap and slabs may be, too.
+    [[nodiscard]] bool is_lost() const noexcept {
+        return state.load(std::memory_order_relaxed) == State::held;
+    }
     // Of slabs without any block out.
     [[nodiscard]] std::size_t empty_slab_bytes() const noexcept {
         return empty_units_.load(std::memory_order_relaxed) * UnitMap::kUnitBytes;
@@ -219,6 +235,10 @@ private:
                                                std::uint32_t count) noexcept;
     void keep_or_give_up(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
+    void cut_run(unsigned place, std::size_t units) noexcept;
+    void join_and_add(KeptRun run) noexcept;
+    void give_up_runs() noexcept;
+    [[nodiscard]] Status check_runs() const noexcept;
     void list(Slab& slab) noexcept;
     void unlist(Slab& slab) noexcept;
 
@@ -233,6 +253,9 @@ private:
     unsigned next_parcel_ = 0;
     // Units of slabs without any block out, kept for the next need.
     std::atomic<std::size_t> empty_units_ = 0;
+    // Not while the heap is revoked.
+    std::atomic<bool> are_runs_open_ = true;
+    KeptRuns runs_;
 
     // Written by other threads.
     struct Queue {

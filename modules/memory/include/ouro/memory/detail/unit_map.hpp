@@ -86,6 +86,7 @@ public:
     [[nodiscard]] std::size_t usable_units() const noexcept {
         return usable_.load(std::memory_order_acquire);
     }
+    [[nodiscard]] bool can_grow() const noexcept { return growth_.make_usable != nullptr; }
     [[nodiscard]] std::size_t free_dirty_units() const noexcept {
         return free_dirty_.load(std::memory_order_relaxed);
     }

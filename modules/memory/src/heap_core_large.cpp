@@ -1,0 +1,101 @@
+// Blocks of whole units.
+#include "heap_core_units.hpp"
+
+#include <ouro/base/align.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
+#include <ouro/memory/detail/heap_core.hpp>
+
+#include <algorithm>
+
+namespace ouro::detail {
+namespace {
+
+constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
+// Larger ones are not kept: whoever writes to them does not notice the way to the units.
+constexpr std::size_t kMostRunUnits = KeptRuns::kMostUnits;
+
+}  // namespace
+
+bool HeapCore::continues(std::size_t unit, UnitKind kind) const noexcept {
+    const UnitKind own = kinds_[unit].load(std::memory_order_relaxed);
+    if (kind != UnitKind::large_head) return own == kind;
+    return own == UnitKind::large_body || begins(unit, RunPart::inside);
+}
+
+Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t alignment,
+                                               bool* reads_zero) noexcept {
+    const std::size_t count = units_for(size);
+    // With that many more, one of the first is aligned.
+    const std::size_t spare = alignment > kUnitBytes ? alignment / kUnitBytes - 1 : 0;
+    if (count > units_.unit_count() || spare > units_.unit_count()) return Status::capacity_exhausted;
+    const auto run = units_.take(count + spare);
+    if (!run) return run.status();
+    const auto address = reinterpret_cast<std::uintptr_t>(units_.address_of(run->first));
+    const std::size_t before = (align_up(address, std::max(alignment, kUnitBytes)) - address) / kUnitBytes;
+    const std::size_t first = run->first + before;
+    if (before != 0) units_.give_back(run->first, before);
+    if (spare != before) units_.give_back(first + count, spare - before);
+    slabs_[first].set_capacity(static_cast<std::uint32_t>(count));
+    slabs_[first].size_class = kNoClass;
+    slabs_[first].run_part.store(RunPart::live, std::memory_order_relaxed);
+    set_kinds(first, count, UnitKind::large_head, UnitKind::large_body);
+    note_taken(count);
+    other_operations_.fetch_add(1, std::memory_order_relaxed);
+    if (reads_zero != nullptr) *reads_zero = run->reads_zero;
+    return MemoryBlock{units_.address_of(first), count * kUnitBytes};
+}
+
+MemoryBlock HeapCore::allocate_kept(std::size_t size, std::size_t alignment, ThreadHeap& heap) noexcept {
+    if (size > kMostRunUnits * kUnitBytes || alignment > kUnitBytes) return {};
+    const std::size_t first = heap.take_run(units_for(size));
+    if (first == UnitMap::kNoUnit) return {};
+    return {units_.address_of(first), units_for(size) * kUnitBytes};
+}
+
+std::size_t HeapCore::unit_to_free(const std::byte* block) const noexcept {
+    const std::size_t first = units_.unit_of(block);
+    OURO_BLOCK_ASSERT(is_large_block(block), "not a block of this heap, or freed twice", name_, block);
+    return first;
+}
+
+void HeapCore::deallocate_large(std::byte* block) noexcept {
+    const std::size_t first = unit_to_free(block);
+    other_operations_.fetch_add(1, std::memory_order_relaxed);
+    give_back(first, slabs_[first].capacity);
+}
+
+bool HeapCore::keep_large(std::byte* block, ThreadHeap& heap) noexcept {
+    const std::size_t first = unit_to_free(block);
+    const std::size_t count = slabs_[first].capacity;
+    if (count > kMostRunUnits) return false;
+    while (!heap.keep_run(first, count)) {
+        const KeptRun other = heap.give_up_run();
+        if (other.units == 0) return false;
+        give_back(other.first, other.units);
+    }
+    return true;
+}
+
+MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size, ThreadHeap* heap) noexcept {
+    const std::size_t first = units_.unit_of(block);
+    const std::size_t before = slabs_[first].capacity;
+    const std::size_t after = units_for(new_size);
+    if (after > before) {
+        if (units_.take_at(first + before, after - before)) {
+            set_kinds(first + before, after - before, UnitKind::large_body, UnitKind::large_body);
+            note_taken(after - before);
+        } else if (heap == nullptr || !heap->take_run_at(first + before, after - before)) {
+            return {};
+        }
+    }
+    // Before the rest goes: see recover_lost_units().
+    slabs_[first].set_capacity(static_cast<std::uint32_t>(after));
+    if (after < before) give_back(first + after, before - after);
+    return {block, after * kUnitBytes};
+}
+
+std::size_t HeapCore::large_size(const std::byte* block) const noexcept {
+    return std::size_t{slabs_[units_.unit_of(block)].capacity} * kUnitBytes;
+}
+
+}  // namespace ouro::detail

@@ -1,0 +1,100 @@
+// The runs of units that a thread keeps for its next large blocks. The owner enters as for a small block, and
+// so each is counted. The records of the units are written in such an order that a fork at any moment finds
+// every large block whole.
+#include <ouro/memory/detail/heap_core.hpp>
+#include <ouro/memory/detail/thread_heap.hpp>
+
+#include <bit>
+
+namespace ouro::detail {
+
+// Takes units off the front of a run; the rest stays one.
+void ThreadHeap::cut_run(unsigned place, std::size_t units) noexcept {
+    const KeptRun run = runs_.at(place);
+    const auto taken = static_cast<std::uint32_t>(units);
+    const KeptRun rest{run.first + taken, run.units - taken};
+    if (rest.units != 0) core_.mark_kept(rest, place, *this);
+    runs_.change(place, rest);
+}
+
+std::size_t ThreadHeap::take_run(std::size_t units) noexcept {
+    const std::uint64_t sequence = enter_fast();
+    const bool is_open = are_runs_open_.load(std::memory_order_acquire);
+    const unsigned place = is_open ? runs_.find(units) : KeptRuns::kNone;
+    if (place == KeptRuns::kNone) {
+        if (is_open) runs_.note_miss();
+        sequence_.store(sequence, std::memory_order_release);
+        return UnitMap::kNoUnit;
+    }
+    const std::size_t first = runs_.at(place).first;
+    cut_run(place, units);
+    core_.mark_large(first, units);
+    sequence_.store(sequence + 2, std::memory_order_release);
+    return first;
+}
+
+bool ThreadHeap::take_run_at(std::size_t first, std::size_t units) noexcept {
+    const std::uint64_t sequence = enter_fast();
+    const bool is_open = are_runs_open_.load(std::memory_order_acquire);
+    const unsigned place = is_open ? core_.run_place(first) : KeptRuns::kNone;
+    const bool fits = runs_.begins_at(place, first) && runs_.at(place).units >= units;
+    if (fits) {
+        cut_run(place, units);
+        core_.mark_inside(first);
+    }
+    sequence_.store(sequence, std::memory_order_release);
+    return fits;
+}
+
+bool ThreadHeap::keep_run(std::size_t first, std::size_t units) noexcept {
+    const std::uint64_t sequence = enter_fast();
+    const bool has_room = are_runs_open_.load(std::memory_order_acquire) && runs_.has_room_for(units);
+    if (!has_room) {
+        sequence_.store(sequence, std::memory_order_release);
+        return false;
+    }
+    join_and_add({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(units)});
+    sequence_.store(sequence + 2, std::memory_order_release);
+    return true;
+}
+
+void ThreadHeap::join_and_add(KeptRun run) noexcept {
+    const std::size_t end = std::size_t{run.first} + run.units;
+    const unsigned after = core_.run_place(end);
+    if (runs_.begins_at(after, end)) {
+        core_.mark_inside(end);
+        run.units += runs_.at(after).units;
+        runs_.change(after, {});
+    }
+    const unsigned before = core_.run_place(std::size_t{run.first} - 1);
+    if (!runs_.ends_at(before, run.first)) return core_.mark_kept(run, runs_.add(run), *this);
+    core_.mark_inside(run.first);
+    const KeptRun joined{runs_.at(before).first, runs_.at(before).units + run.units};
+    core_.mark_kept(joined, before, *this);
+    runs_.change(before, joined);
+}
+
+KeptRun ThreadHeap::give_up_run() noexcept {
+    const std::uint64_t sequence = enter_fast();
+    KeptRun run;
+    if (are_runs_open_.load(std::memory_order_acquire) && runs_.places() != 0) {
+        const unsigned place = runs_.next_to_give_up();
+        run = runs_.at(place);
+        runs_.change(place, {});
+        core_.mark_nobodys(run.first);
+    }
+    sequence_.store(sequence, std::memory_order_release);
+    return run;
+}
+
+void ThreadHeap::give_up_runs() noexcept {
+    while (runs_.places() != 0) {
+        const auto place = static_cast<unsigned>(std::countr_zero(runs_.places()));
+        const KeptRun run = runs_.at(place);
+        runs_.change(place, {});
+        core_.mark_nobodys(run.first);
+        core_.give_back(run.first, run.units);
+    }
+}
+
+}  // namespace ouro::detail
