@@ -196,8 +196,9 @@ Status RingCore::status_of(Tick tick) const noexcept {
     return is_thinned ? Status::tick_thinned : Status::ok;
 }
 
-Status RingCore::collect() noexcept {
-    return finder_.collect(image_, {.tick = newest(), .index = index_, .slots = slots_}, marks_);
+void RingCore::collect() noexcept {
+    stats_.failed_scans +=
+        finder_.collect(image_, {.tick = newest(), .index = index_, .slots = slots_}, marks_);
 }
 
 Expected<std::uint64_t> RingCore::hash(Tick tick, SegmentKind kind) const noexcept {

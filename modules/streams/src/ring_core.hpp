@@ -157,7 +157,7 @@ private:
     [[nodiscard]] const std::byte* unpack_at(std::uint32_t page, std::uint32_t cell) noexcept;
     [[nodiscard]] const std::byte* try_unpack(std::uint32_t page, std::uint32_t cell) noexcept;
     [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
-    Status collect() noexcept;
+    void collect() noexcept;
 
     // Commit.
     void make_room(std::uint32_t changes) noexcept;
@@ -255,7 +255,7 @@ private:
     void note_hashes(std::uint32_t first, std::uint32_t last) noexcept;
 
     // Rollback.
-    Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
+    std::uint8_t go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
     void restore_some(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> next) noexcept;

