@@ -53,7 +53,7 @@ struct RingSizes {
 // What a StateRing is, at an address that stays, for its readers hold on to it.
 class RingCore {
 public:
-    // bad_argument, or budget_exceeded when the bound is too small.
+    // bad_argument, budget_exceeded when the bound is too small, or size_overflow when any is.
     [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options, std::uint32_t pages,
                                                      RingRefusal& why) noexcept;
     // The smallest bound that is not.
@@ -150,6 +150,9 @@ private:
                                                          RingRefusal& why) noexcept;
     [[nodiscard]] static std::uint64_t least_slots(const StateRingOptions& options,
                                                    const RingSizes& sizes) noexcept;
+    [[nodiscard]] static std::uint64_t most_slots(const RingSizes& sizes) noexcept;
+    [[nodiscard]] static Status check_least(const StateRingOptions& options, const RingSizes& sizes,
+                                            RingRefusal& why) noexcept;
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;
     void carve(Carver& carver, const RingSizes& sizes) noexcept;
     [[nodiscard]] Status status_of(Tick tick) const noexcept;

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-// Lets a test make the n-th use of an operating-system call fail, or every one from the n-th on, so that every
-// error path is walked. Exists only in builds with OURO_FAULT_INJECTION; elsewhere kFaultInjection is false and
-// no code of it is compiled.
+// Lets a test make the n-th use of an operating-system call fail, or every one from the n-th on, so that
+// every error path is walked. Exists only in builds with OURO_FAULT_INJECTION; elsewhere kFaultInjection is
+// false and no code of it is compiled.
 namespace ouro::os {
 
 #if defined(OURO_FAULT_INJECTION)

@@ -30,9 +30,9 @@ struct StateRingOptions {
     std::span<const SegmentOptions> segments = {};
     // How many ticks before the newest can be gone back to.
     std::uint32_t history_ticks = 600;
-    // All that the history may ever take, its index included. Must hold every page of the image twice, what
-    // readers may pin, and with packing or a fine segment unpacked_bytes: StateRing::least_history_bytes()
-    // says how much that is.
+    // All that the history may ever take, its index included, to the end of its last page. Must hold every
+    // page of the image twice, what readers may pin, and with packing or a fine segment unpacked_bytes:
+    // StateRing::least_history_bytes() says how much that is.
     std::uint64_t history_bytes = std::uint64_t{1} << 30;
     // Of these, how much readers of old ticks may keep from being given up; zero: half of what is left
     // when every page is held twice.
@@ -135,7 +135,8 @@ private:
 class StateRing {
 public:
     // Fails as LiveImage::create does, with bad_argument (no ticks to keep, or far too many, no such
-    // thinning), budget_exceeded (history_bytes are too few for this image) or out_of_memory; from a table
+    // thinning), budget_exceeded (history_bytes are too few for this image), size_overflow (what readers may
+    // pin is more than any history has) or out_of_memory; from a table
     // also with capacity_exhausted (no room for the image or the history) or sealed. Nothing is left behind
     // then. What exactly was wrong, and by how much, is said in the refusal, where one is given:
     //
