@@ -1,14 +1,13 @@
 #pragma once
 
 #include <ouro/base/hash.hpp>
+#include <ouro/os/futex.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <thread>
-
-#include <sched.h>
 
 namespace ouro::testing_support {
 
@@ -70,7 +69,7 @@ public:
                 read_one(ring, round);
             has_stopped_.store(true);
             for (;;)
-                ::sched_yield();
+                give_way();
         }).detach();
         is_started_ = true;
     }
@@ -78,25 +77,30 @@ public:
     void stop() {
         stops_.store(true);
         while (is_started_ && !has_stopped_.load())
-            ::sched_yield();
+            give_way();
     }
 
     [[nodiscard]] std::uint64_t views() const { return views_.load(); }
     [[nodiscard]] bool has_seen_another() const { return has_seen_another_.load(); }
 
 private:
+    static void give_way() {
+        const std::atomic<std::uint32_t> nobody_wakes_this = 0;
+        (void)os::wait_on(nobody_wakes_this, 0, 1000);
+    }
+
     void read_one(const StateRing& ring, unsigned round) {
         const Tick newest = ring.newest();
         const Tick back = round % 30;
         const auto view = ring.view(newest > back ? newest - back : 0);
         // Gone meanwhile, thinned out, or behind the newest after going back.
         if (!view) {
-            ::sched_yield();
+            give_way();
             return;
         }
         if (!TickSeal::is_true(*view)) has_seen_another_.store(true);
         for (int waited = 0; waited < 200 && ring.newest() - newest < 3; ++waited)
-            ::sched_yield();
+            give_way();
         if (!TickSeal::is_true(*view)) has_seen_another_.store(true);
         views_.fetch_add(1);
     }
