@@ -271,6 +271,7 @@ private:
     void prefetch_version(std::uint32_t slot) const noexcept;
     void prefetch_noted(std::uint32_t page, std::uint32_t slot) const noexcept;
     void cut_off(std::uint32_t page, std::uint32_t tick) noexcept;
+    void note_cut(std::uint32_t page) noexcept;
     void go_back_packed(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
     void forget_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;

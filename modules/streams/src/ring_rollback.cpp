@@ -3,12 +3,11 @@
 #include "ring_pause.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ouro::detail {
 namespace {
 
-// So many pages before it is their turn, what is known of them is fetched.
-constexpr std::size_t kAhead = 6;
 // So many pages are taken out of the index before they are restored.
 constexpr std::size_t kPiecePages = 64;
 // With so many futures it is looked for those that can become one.
@@ -116,12 +115,18 @@ void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> p
 }
 
 void RingCore::forget_some(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
+    std::array<std::uint32_t, kPiecePages> blocks;
     index_.begin_change();
-    for (std::size_t at = 0; at < pages.size(); ++at) {
-        if (at + 3 * kAhead < pages.size()) index_.prefetch_page(pages[at + 3 * kAhead]);
-        if (at + 2 * kAhead < pages.size()) index_.prefetch_block(pages[at + 2 * kAhead]);
-        if (at + kAhead < pages.size()) index_.prefetch_back(pages[at + kAhead]);
-        if (index_.newest_tick(pages[at]) > tick) cut_off(pages[at], tick);
+    for (std::size_t begin = 0; begin < pages.size(); begin += blocks.size()) {
+        const auto own = pages.subspan(begin, std::min(blocks.size(), pages.size() - begin));
+        for (const std::uint32_t page : own)
+            index_.prefetch_block(page);
+        index_.find_blocks(own, tick, blocks);
+        for (std::size_t at = 0; at < own.size(); ++at) {
+            if (index_.newest_tick(own[at]) <= tick) continue;
+            index_.truncate_at(own[at], tick, blocks[at]);
+            note_cut(own[at]);
+        }
     }
     index_.end_change();
 }
@@ -152,6 +157,10 @@ void RingCore::move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t 
 
 void RingCore::cut_off(std::uint32_t page, std::uint32_t tick) noexcept {
     index_.truncate(page, tick);
+    note_cut(page);
+}
+
+void RingCore::note_cut(std::uint32_t page) noexcept {
     if (index_.newest_slot(page) == 0) touched_pages_.fetch_sub(1, std::memory_order_relaxed);
 }
 
