@@ -8,6 +8,7 @@ namespace {
 
 std::atomic<unsigned> target_call{kOsCallCount};
 std::atomic<std::uint64_t> target_use{0};
+std::atomic<std::uint64_t> last_target_use{0};
 std::atomic<int> target_error{0};
 std::atomic<bool> fired{false};
 std::array<std::atomic<std::uint64_t>, kOsCallCount> use_counts{};
@@ -26,13 +27,22 @@ constexpr std::array<std::string_view, kOsCallCount> kNames{
     "write_file",          "sync_file",           "rename_file",
     "read_process",        "query_file"};
 
+void fail_between(OsCall call, std::uint64_t first, std::uint64_t last, int error) noexcept {
+    clear();
+    target_use = first;
+    last_target_use = last;
+    target_error = error;
+    target_call = static_cast<unsigned>(call);
+}
+
 }  // namespace
 
 void fail_nth(OsCall call, std::uint64_t nth, int error) noexcept {
-    clear();
-    target_use = nth;
-    target_error = error;
-    target_call = static_cast<unsigned>(call);
+    fail_between(call, nth, nth, error);
+}
+
+void fail_from(OsCall call, std::uint64_t nth, int error) noexcept {
+    fail_between(call, nth, UINT64_MAX, error);
 }
 
 void clear() noexcept {
@@ -57,7 +67,7 @@ std::string_view name_of(OsCall call) noexcept {
 int count_use(OsCall call) noexcept {
     const auto index = static_cast<unsigned>(call);
     const std::uint64_t use = use_counts[index].fetch_add(1) + 1;
-    if (index != target_call || use != target_use) return 0;
+    if (index != target_call || use < target_use || use > last_target_use) return 0;
     fired = true;
     return target_error;
 }

@@ -1,25 +1,25 @@
 #include "image_format.hpp"
 #include "image_pages.hpp"
 #include "page_copy.hpp"
+#include "ring_core.hpp"
+#include "saved_pages.hpp"
 
 #include <ouro/os/file_input.hpp>
 #include <ouro/streams/image_file.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace ouro {
 namespace {
 
-using detail::for_each_page;
 using detail::ImagePage;
 
-// Puts saved pages into an image, where what was not saved becomes zero.
-class ImageRestorer {
+// The image that is loaded into.
+class LoadTarget {
 public:
-    explicit ImageRestorer(StateRing& ring) noexcept
-        : ring_(ring), header_(reinterpret_cast<const ImageHeader*>(ring.image().data)) {}
+    LoadTarget(StateRing& ring, MemoryBlock alias) noexcept
+        : ring_(ring), alias_(alias), header_(reinterpret_cast<const ImageHeader*>(ring.image().data)) {}
 
     // Without it nothing else is asked.
     [[nodiscard]] bool is_ready() const noexcept {
@@ -35,13 +35,13 @@ public:
         });
     }
 
-    // Requires: accepts(page), in ascending order.
-    void put(ImagePage page) noexcept {
-        clear_until(page.number);
-        next_ = page.number + 1;
-        write(page.number, page.bytes);
+    // What was not saved becomes zero. Requires: each page of it was accepted.
+    void put(std::span<const std::byte> saved) noexcept {
+        write(0, saved.data());
+        for (const ImageHeader::Part& part : header_->used_parts())
+            for (std::uint32_t page = first_of(part); page < end_of(part); ++page)
+                write(page, saved.data() + (std::size_t{page} << kStatePageShift));
     }
-    void finish() noexcept { clear_until(UINT32_MAX); }
 
 private:
     static std::uint32_t first_of(const ImageHeader::Part& part) noexcept {
@@ -51,28 +51,18 @@ private:
         return static_cast<std::uint32_t>((part.offset + part.bytes) >> kStatePageShift);
     }
 
-    // The header's own page stays.
-    void clear_until(std::uint32_t end) noexcept {
-        for (const ImageHeader::Part& part : header_->used_parts()) {
-            for (std::uint32_t page = std::max(next_, first_of(part)); page < std::min(end, end_of(part));
-                 ++page)
-                write(page, kZeros.data());
-        }
-    }
-
-    // Only what differs, so that the tick keeps no more than that.
+    // Only what differs, so that the tick keeps no more than that. Through the second mapping, where no
+    // tracker has to let anybody write.
     void write(std::uint32_t page, const std::byte* bytes) noexcept {
-        std::byte* const target = ring_.image().data + (std::size_t{page} << kStatePageShift);
+        std::byte* const target = alias_.data + (std::size_t{page} << kStatePageShift);
         if (detail::is_same_page(target, bytes)) return;
         ring_.marks().mark_page(page);
         std::memcpy(target, bytes, kStatePageBytes);
     }
 
-    alignas(64) static constexpr std::array<std::byte, kStatePageBytes> kZeros{};
-
     StateRing& ring_;
+    MemoryBlock alias_;
     const ImageHeader* header_;
-    std::uint32_t next_ = 1;
 };
 
 Expected<std::size_t> read_from_memory(void* bytes, std::uint64_t offset, std::span<std::byte> out) noexcept {
@@ -91,7 +81,7 @@ ImageSource image_source(const std::span<const std::byte>& bytes) noexcept {
 }
 
 Expected<ImageInfo> check_image(ImageSource source) noexcept {
-    return for_each_page(source, [](ImagePage) noexcept { return Status::ok; });
+    return detail::for_each_page(source, [](ImagePage) noexcept { return Status::ok; });
 }
 
 Expected<ImageInfo> check_image_file(const char* path) noexcept {
@@ -100,31 +90,23 @@ Expected<ImageInfo> check_image_file(const char* path) noexcept {
     return check_image(detail::file_source(*file));
 }
 
-// Read twice: nothing is written before all of it was found to be sound. It may change in between; then the
-// tick that was committed before is gone back to.
+// Read once, into memory beside the image: nothing is written before all of it was found to be sound. What is
+// left then cannot fail, as both ticks are there to be had.
 Expected<Tick> read_image(StateRing& ring, ImageSource source) noexcept {
-    ImageRestorer restorer(ring);
-    if (!restorer.is_ready()) return Status::corrupt_data;
-    const auto checked = for_each_page(source, [&](ImagePage page) noexcept {
-        return restorer.accepts(page) ? Status::ok : Status::wrong_layout;
-    });
-    if (!checked) return checked.status();
-    if (checked->layout_hash != restorer.layout_hash()) return Status::wrong_layout;
-    const auto before = ring.commit();
-    if (!before) return before.status();
-    const auto put = for_each_page(source, [&](ImagePage page) noexcept {
-        if (!restorer.accepts(page)) return Status::corrupt_data;
-        restorer.put(page);
-        return Status::ok;
-    });
-    if (put) restorer.finish();
-    const Status status = !put                                     ? put.status()
-                          : put->state_hash != checked->state_hash ? Status::corrupt_data
-                                                                   : Status::ok;
-    const Expected<Tick> after = status == Status::ok ? ring.commit() : Expected<Tick>(status);
-    if (after) return after;
-    const auto undone = ring.rollback(*before);
-    return undone ? after.status() : undone.status();
+    LoadTarget target(ring, ring.core().image().alias());
+    if (!target.is_ready()) return Status::corrupt_data;
+    if (ring.newest() + 2 > detail::RingCore::kLastTick) return Status::capacity_exhausted;
+    const auto saved = detail::SavedPages::read(
+        source,
+        [](void* context, ImagePage page) noexcept {
+            return static_cast<const LoadTarget*>(context)->accepts(page) ? Status::ok : Status::wrong_layout;
+        },
+        &target);
+    if (!saved) return saved.status();
+    if (saved->info().layout_hash != target.layout_hash()) return Status::wrong_layout;
+    if (const auto before = ring.commit(); !before) return before.status();
+    target.put(saved->bytes());
+    return ring.commit();
 }
 
 Expected<Tick> load_image(StateRing& ring, const char* path) noexcept {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ouro/os/thread.hpp>
+#include "give_way.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -15,8 +15,9 @@ public:
     void enter() noexcept {
         while ((state_.fetch_add(1, std::memory_order_acq_rel) & kClosed) != 0) {
             state_.fetch_sub(1, std::memory_order_acq_rel);
+            GiveWay way;
             while ((state_.load(std::memory_order_relaxed) & kClosed) != 0)
-                os::yield_thread();
+                way.once();
         }
     }
     void leave() noexcept { state_.fetch_sub(1, std::memory_order_release); }
@@ -29,12 +30,15 @@ public:
     // For one thread, and not while it is closed.
     void close() noexcept {
         state_.fetch_or(kClosed, std::memory_order_acq_rel);
+        GiveWay way(kClosingPauses);
         while (state_.load(std::memory_order_acquire) != kClosed)
-            os::yield_thread();
+            way.once();
     }
     void open() noexcept { state_.fetch_and(~kClosed, std::memory_order_release); }
 
 private:
+    // Longer than a page is unpacked.
+    static constexpr unsigned kClosingPauses = 2000;
     static constexpr std::uint32_t kClosed = std::uint32_t{1} << 31;
 
     std::atomic<std::uint32_t> state_ = 0;

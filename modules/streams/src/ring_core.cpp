@@ -1,10 +1,11 @@
 #include "ring_core.hpp"
 
+#include "give_way.hpp"
 #include "page_copy.hpp"
 #include "refuse.hpp"
 
 #include <ouro/base/align.hpp>
-#include <ouro/os/thread.hpp>
+#include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
 #include <array>
@@ -96,10 +97,25 @@ std::uint64_t RingCore::least_slots(const StateRingOptions& options, const RingS
            (sizes.packs ? kPartlyUsed : 0);
 }
 
+// Slots are named by numbers that have to fit, with what else a word says.
+std::uint64_t RingCore::most_slots(const RingSizes& sizes) noexcept {
+    return sizes.packs ? PackedStore::kMaxSlots : UINT32_MAX / 2;
+}
+
+// What no bound is large enough for is refused as such.
+Status RingCore::check_least(const StateRingOptions& options, const RingSizes& sizes,
+                             RingRefusal& why) noexcept {
+    const std::uint64_t least = least_slots(options, sizes);
+    const std::uint64_t most = most_slots(sizes);
+    if (least <= most) return Status::ok;
+    return refuse(why, Status::size_overflow, RingFault::history_pages, {}, least, most);
+}
+
 Expected<std::uint64_t> RingCore::least_bytes(const StateRingOptions& options, std::uint32_t pages,
                                               RingRefusal& why) noexcept {
     auto sizes = begin_sizes(options, pages, why);
     if (!sizes) return sizes.status();
+    if (const Status status = check_least(options, *sizes, why); status != Status::ok) return status;
     divide(options, least_slots(options, *sizes), *sizes);
     return sizes->bytes;
 }
@@ -109,10 +125,10 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     const auto begun = begin_sizes(options, pages, why);
     if (!begun) return begun;
     RingSizes sizes = *begun;
+    if (const Status status = check_least(options, sizes, why); status != Status::ok) return status;
     // As many slots as the bound holds; each costs nearly the same.
-    const std::uint64_t most = sizes.packs ? PackedStore::kMaxSlots : UINT32_MAX / 2;
     std::uint64_t low = 0;
-    std::uint64_t high = std::min<std::uint64_t>(options.history_bytes >> kStatePageShift, most);
+    std::uint64_t high = std::min(options.history_bytes >> kStatePageShift, most_slots(sizes));
     while (low < high) {
         const std::uint64_t middle = low + (high - low + 1) / 2;
         divide(options, middle, sizes);
@@ -129,7 +145,7 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     return sizes;
 }
 
-// What it takes to have so many slots.
+// What it takes to have so many slots: whole pages, as the system gives no others.
 void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept {
     const std::uint64_t twice = 2 * std::uint64_t{sizes.pages} + (sizes.packs ? kPartlyUsed : 0);
     const std::uint64_t spare = slots > twice ? slots - twice : 0;
@@ -143,7 +159,9 @@ void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, Ring
             unpacked != 0 ? unpacked : 2 * std::uint64_t{sizes.pages}, PackedStore::kMaxSlots));
     Carver carver;
     RingCore(LiveImage()).carve(carver, sizes);
-    sizes.bytes = carver.used_bytes() + align_up(sizeof(RingCore), Carver::kAlignment);
+    const std::uint64_t bytes = carver.used_bytes() + align_up(sizeof(RingCore), Carver::kAlignment);
+    const std::uint64_t page = os::page_size();
+    sizes.bytes = (bytes + page - 1) / page * page;
 }
 
 Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, MemoryBlock memory,
@@ -196,8 +214,9 @@ Status RingCore::status_of(Tick tick) const noexcept {
     return is_thinned ? Status::tick_thinned : Status::ok;
 }
 
-Status RingCore::collect() noexcept {
-    return finder_.collect(image_, {.tick = newest(), .index = index_, .slots = slots_}, marks_);
+void RingCore::collect() noexcept {
+    stats_.failed_scans +=
+        finder_.collect(image_, {.tick = newest(), .index = index_, .slots = slots_}, marks_);
 }
 
 Expected<std::uint64_t> RingCore::hash(Tick tick, SegmentKind kind) const noexcept {
@@ -284,11 +303,10 @@ void RingCore::end_view(std::uint32_t cell) noexcept {
 }
 
 std::uint32_t RingCore::slot_at(std::uint32_t page, std::uint32_t cell) const noexcept {
-    for (;;) {
+    for (GiveWay way;; way.once()) {
         const std::uint32_t state = index_.state();
         const std::uint32_t slot = find_slot(page, leases_.lease(cell));
         if (index_.is_unchanged(state)) return slot;
-        os::yield_thread();
     }
 }
 

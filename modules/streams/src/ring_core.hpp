@@ -53,7 +53,7 @@ struct RingSizes {
 // What a StateRing is, at an address that stays, for its readers hold on to it.
 class RingCore {
 public:
-    // bad_argument, or budget_exceeded when the bound is too small.
+    // bad_argument, budget_exceeded when the bound is too small, or size_overflow when any is.
     [[nodiscard]] static Expected<RingSizes> measure(const StateRingOptions& options, std::uint32_t pages,
                                                      RingRefusal& why) noexcept;
     // The smallest bound that is not.
@@ -150,6 +150,9 @@ private:
                                                          RingRefusal& why) noexcept;
     [[nodiscard]] static std::uint64_t least_slots(const StateRingOptions& options,
                                                    const RingSizes& sizes) noexcept;
+    [[nodiscard]] static std::uint64_t most_slots(const RingSizes& sizes) noexcept;
+    [[nodiscard]] static Status check_least(const StateRingOptions& options, const RingSizes& sizes,
+                                            RingRefusal& why) noexcept;
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;
     void carve(Carver& carver, const RingSizes& sizes) noexcept;
     [[nodiscard]] Status status_of(Tick tick) const noexcept;
@@ -157,7 +160,7 @@ private:
     [[nodiscard]] const std::byte* unpack_at(std::uint32_t page, std::uint32_t cell) noexcept;
     [[nodiscard]] const std::byte* try_unpack(std::uint32_t page, std::uint32_t cell) noexcept;
     [[nodiscard]] bool set_aside(std::uint32_t cell, std::uint32_t pages) noexcept;
-    Status collect() noexcept;
+    void collect() noexcept;
 
     // Commit.
     void make_room(std::uint32_t changes) noexcept;
@@ -255,7 +258,7 @@ private:
     void note_hashes(std::uint32_t first, std::uint32_t last) noexcept;
 
     // Rollback.
-    Expected<std::uint8_t> go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
+    std::uint8_t go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept;
     std::uint32_t list_changed_since(std::uint32_t tick) noexcept;
     void restore(std::span<const std::uint32_t> pages) noexcept;
     void restore_some(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> next) noexcept;
@@ -268,6 +271,7 @@ private:
     void prefetch_version(std::uint32_t slot) const noexcept;
     void prefetch_noted(std::uint32_t page, std::uint32_t slot) const noexcept;
     void cut_off(std::uint32_t page, std::uint32_t tick) noexcept;
+    void note_cut(std::uint32_t page) noexcept;
     void go_back_packed(std::uint8_t future, std::uint32_t tick,
                         std::span<const std::uint32_t> pages) noexcept;
     void forget_packed(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept;

@@ -1,7 +1,6 @@
+#include "give_way.hpp"
 #include "ring_core.hpp"
 #include "ring_pause.hpp"
-
-#include <ouro/os/thread.hpp>
 
 // What was left behind by going back and is kept or still read.
 namespace ouro::detail {
@@ -10,11 +9,10 @@ namespace ouro::detail {
 // readers are about to find that they are gone.
 std::uint8_t RingCore::begin_future(std::uint32_t fork_tick, std::uint32_t last_tick, bool keeps) noexcept {
     const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
-    for (;;) {
+    for (GiveWay way;; way.once()) {
         if (futures_.is_full()) join_futures();
         const std::uint8_t future = futures_.begin(fork_tick, last_tick, pages, keeps);
         if (future != 0) return future;
-        os::yield_thread();
         drop_futures();
     }
 }

@@ -11,6 +11,7 @@ void collect_ring(void* ring, MetricWriter& writer) noexcept {
     writer.add_total("captured", stats.pages_captured * kStatePageBytes, MetricUnit::bytes);
     writer.add_total("restored", stats.pages_restored * kStatePageBytes, MetricUnit::bytes);
     writer.add_total("ticks_given_up", stats.ticks_given_up);
+    writer.add_total("failed_scans", stats.failed_scans);
     writer.add_level("history", stats.history_bytes, MetricUnit::bytes);
     writer.add_level("packed", stats.packed_bytes, MetricUnit::bytes);
     writer.add_share("used_slots", stats.slots - stats.free_slots, stats.slots);

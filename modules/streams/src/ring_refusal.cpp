@@ -54,6 +54,9 @@ void write_history_fault(ListingWriter& writer, const RingRefusal& refusal) noex
             .number(refusal.value)
             .text(", but these segments and settings need ");
         writer.number(refusal.bound).text(" at least");
+    } else if (refusal.fault == RingFault::history_pages) {
+        writer.text("these segments and reader_bytes need a history of ").number(refusal.value);
+        writer.text(" pages, where ").number(refusal.bound).text(" are the most");
     } else if (refusal.fault == RingFault::history_ticks) {
         writer.text("history_ticks, thinned_ticks and dense_ticks make ").number(refusal.value);
         writer.text(" ticks, where 1 to ").number(refusal.bound).text(" can be kept, and at least one whole");
@@ -84,6 +87,7 @@ void write_fault(ListingWriter& writer, const RingRefusal& refusal) noexcept {
         case RingFault::history_ticks:
         case RingFault::thinning:
         case RingFault::history_bytes:
+        case RingFault::history_pages:
             write_history_fault(writer, refusal);
             break;
         case RingFault::image_memory:

@@ -3,12 +3,11 @@
 #include "ring_pause.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ouro::detail {
 namespace {
 
-// So many pages before it is their turn, what is known of them is fetched.
-constexpr std::size_t kAhead = 6;
 // So many pages are taken out of the index before they are restored.
 constexpr std::size_t kPiecePages = 64;
 // With so many futures it is looked for those that can become one.
@@ -19,7 +18,8 @@ constexpr std::uint32_t kJoinedFrom = 4;
 Status RingCore::rollback(Tick tick) noexcept {
     if (packs_) settle_to_go_back();
     if (const Status status = status_of(tick); status != Status::ok) return status;
-    return go_back(static_cast<std::uint32_t>(tick), false, 0).status();
+    (void)go_back(static_cast<std::uint32_t>(tick), false, 0);
+    return Status::ok;
 }
 
 // Kept versions are all there is to what changed, and, where the future did not change a page, the one that
@@ -35,12 +35,7 @@ Expected<KeptFuture> RingCore::branch(Tick tick) noexcept {
     const std::uint64_t pages = changes_since(target) + touched_pages_.load(std::memory_order_relaxed);
     if (pages > UINT32_MAX || !leases_.reserve(static_cast<std::uint32_t>(pages)))
         return Status::budget_exceeded;
-    const auto future = go_back(target, true, static_cast<std::uint32_t>(pages));
-    if (!future) {
-        leases_.unreserve(static_cast<std::uint32_t>(pages));
-        return future.status();
-    }
-    return futures_.handle(*future);
+    return futures_.handle(go_back(target, true, static_cast<std::uint32_t>(pages)));
 }
 
 std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
@@ -49,12 +44,10 @@ std::uint64_t RingCore::changes_since(std::uint32_t tick) const noexcept {
     return changes;
 }
 
-// The number of the future that what is left behind became, or zero. Where it fails, what was reserved is
-// still the caller's. The future has its lease before the index leads anybody there: its readers have from
-// the fork what the future did not change.
-Expected<std::uint8_t> RingCore::go_back(std::uint32_t tick, bool keeps,
-                                         std::uint32_t reserved_pages) noexcept {
-    if (const Status status = collect(); status != Status::ok) return status;
+// The number of the future that what is left behind became, or zero. The future has its lease before the
+// index leads anybody there: its readers have from the fork what the future did not change.
+std::uint8_t RingCore::go_back(std::uint32_t tick, bool keeps, std::uint32_t reserved_pages) noexcept {
+    collect();
     const std::uint32_t last = newest();
     if (futures_.count() != 0) drop_futures();
     if (futures_.count() >= kJoinedFrom) join_futures();
@@ -122,12 +115,18 @@ void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> p
 }
 
 void RingCore::forget_some(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
+    std::array<std::uint32_t, kPiecePages> blocks;
     index_.begin_change();
-    for (std::size_t at = 0; at < pages.size(); ++at) {
-        if (at + 3 * kAhead < pages.size()) index_.prefetch_page(pages[at + 3 * kAhead]);
-        if (at + 2 * kAhead < pages.size()) index_.prefetch_block(pages[at + 2 * kAhead]);
-        if (at + kAhead < pages.size()) index_.prefetch_back(pages[at + kAhead]);
-        if (index_.newest_tick(pages[at]) > tick) cut_off(pages[at], tick);
+    for (std::size_t begin = 0; begin < pages.size(); begin += blocks.size()) {
+        const auto own = pages.subspan(begin, std::min(blocks.size(), pages.size() - begin));
+        for (const std::uint32_t page : own)
+            index_.prefetch_block(page);
+        index_.find_blocks(own, tick, blocks);
+        for (std::size_t at = 0; at < own.size(); ++at) {
+            if (index_.newest_tick(own[at]) <= tick) continue;
+            index_.truncate_at(own[at], tick, blocks[at]);
+            note_cut(own[at]);
+        }
     }
     index_.end_change();
 }
@@ -158,6 +157,10 @@ void RingCore::move_page(std::uint8_t future, std::uint32_t tick, std::uint32_t 
 
 void RingCore::cut_off(std::uint32_t page, std::uint32_t tick) noexcept {
     index_.truncate(page, tick);
+    note_cut(page);
+}
+
+void RingCore::note_cut(std::uint32_t page) noexcept {
     if (index_.newest_slot(page) == 0) touched_pages_.fetch_sub(1, std::memory_order_relaxed);
 }
 

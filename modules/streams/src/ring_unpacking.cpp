@@ -1,8 +1,7 @@
+#include "give_way.hpp"
 #include "page_copy.hpp"
 #include "ring_core.hpp"
 #include "version_reader.hpp"
-
-#include <ouro/os/thread.hpp>
 
 // Reading what is packed.
 namespace ouro::detail {
@@ -27,12 +26,11 @@ void RingCore::read_packed(std::uint32_t page, std::uint32_t word, std::byte* ou
 void RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
                                   std::byte* out) const noexcept {
     const auto find_base = [&](std::uint32_t tick) {
-        for (;;) {
+        for (GiveWay way;; way.once()) {
             const std::uint32_t state = index_.state();
             const std::uint32_t base =
                 future == 0 ? index_.find(page, tick).slot : futures_.find(future, page, tick);
             if (index_.is_unchanged(state)) return base == FutureStore::kNone ? 0 : base;
-            os::yield_thread();
         }
     };
     const bool is_sound = read_version(slots_, packed_, word, out, find_base);
@@ -44,12 +42,11 @@ void RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::u
 // There are places for all pages that may be unpacked, and some for those who unpack the same: where more do
 // so at once, the others wait until one is done.
 const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noexcept {
-    for (;;) {
+    for (GiveWay way;; way.once()) {
         gate_.enter();
         const std::byte* bytes = try_unpack(page, cell);
         gate_.leave();
         if (bytes != nullptr) return bytes;
-        os::yield_thread();
     }
 }
 
@@ -82,7 +79,7 @@ void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint
 bool RingCore::is_same_version(std::uint32_t page, std::uint32_t one, std::uint32_t other) const noexcept {
     // Where nothing has to be unpacked it is as quick to look at the pages.
     if (!packs_) return false;
-    for (;;) {
+    for (GiveWay way;; way.once()) {
         const std::uint32_t state = index_.state();
         const LeaseTable::Lease first = leases_.lease(one);
         const LeaseTable::Lease second = leases_.lease(other);
@@ -91,7 +88,6 @@ bool RingCore::is_same_version(std::uint32_t page, std::uint32_t one, std::uint3
         const bool is_same = first.future == 0 && second.future == 0 && before.tick == after.tick &&
                              (before.slot == 0) == (after.slot == 0);
         if (index_.is_unchanged(state)) return is_same;
-        os::yield_thread();
     }
 }
 

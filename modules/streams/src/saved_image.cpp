@@ -1,5 +1,5 @@
 #include "image_format.hpp"
-#include "image_pages.hpp"
+#include "saved_pages.hpp"
 
 #include <ouro/os/file_input.hpp>
 #include <ouro/streams/saved_image.hpp>
@@ -24,29 +24,39 @@ std::uint64_t image_bytes(detail::ImagePage page) noexcept {
 
 }  // namespace
 
-Expected<SavedImage> SavedImage::read(ImageSource source) noexcept {
+Status detail::SavedPages::take(SavedImage& image, ImagePage page) noexcept {
+    if (image.memory_.block().data == nullptr) {
+        const std::uint64_t bytes = image_bytes(page);
+        if (bytes == 0) return Status::corrupt_data;
+        if (static_cast<std::size_t>(bytes) != bytes) return Status::size_overflow;
+        auto memory = os::Reservation::create({.bytes = static_cast<std::size_t>(bytes)});
+        if (!memory) return memory.status();
+        // Pages that are never written take no memory.
+        if (const auto all = memory->commit(0, memory->block().size); !all) return all.status();
+        image.memory_ = *std::move(memory);
+    }
+    const std::uint64_t offset = std::uint64_t{page.number} << kStatePageShift;
+    const MemoryBlock block = image.memory_.block();
+    if (offset + kStatePageBytes > block.size) return Status::corrupt_data;
+    std::memcpy(block.data + static_cast<std::size_t>(offset), page.bytes, kStatePageBytes);
+    return Status::ok;
+}
+
+Expected<SavedImage> detail::SavedPages::read(ImageSource source, Accept accept, void* context) noexcept {
     SavedImage made;
-    const auto info = detail::for_each_page(source, [&](detail::ImagePage page) noexcept {
-        if (made.memory_.block().data == nullptr) {
-            const std::uint64_t bytes = image_bytes(page);
-            if (bytes == 0) return Status::corrupt_data;
-            if (static_cast<std::size_t>(bytes) != bytes) return Status::size_overflow;
-            auto memory = os::Reservation::create({.bytes = static_cast<std::size_t>(bytes)});
-            if (!memory) return memory.status();
-            // Pages that are never written take no memory.
-            if (const auto all = memory->commit(0, memory->block().size); !all) return all.status();
-            made.memory_ = *std::move(memory);
-        }
-        const std::uint64_t offset = std::uint64_t{page.number} << kStatePageShift;
-        const MemoryBlock block = made.memory_.block();
-        if (offset + kStatePageBytes > block.size) return Status::corrupt_data;
-        std::memcpy(block.data + static_cast<std::size_t>(offset), page.bytes, kStatePageBytes);
-        return Status::ok;
+    const auto info = for_each_page(source, [&](ImagePage page) noexcept {
+        const Status status = accept(context, page);
+        return status == Status::ok ? take(made, page) : status;
     });
     if (!info) return info.status();
     if (made.memory_.block().data == nullptr) return Status::corrupt_data;
     made.info_ = *info;
     return made;
+}
+
+Expected<SavedImage> SavedImage::read(ImageSource source) noexcept {
+    return detail::SavedPages::read(
+        source, [](void*, detail::ImagePage) noexcept { return Status::ok; }, nullptr);
 }
 
 Expected<SavedImage> SavedImage::open(const char* path) noexcept {

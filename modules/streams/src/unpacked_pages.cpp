@@ -1,6 +1,6 @@
 #include "unpacked_pages.hpp"
 
-#include <ouro/os/thread.hpp>
+#include "give_way.hpp"
 
 #include <bit>
 
@@ -23,13 +23,12 @@ UnpackedPages::Word& UnpackedPages::list_of(std::uint32_t cell, std::uint32_t pa
 }
 
 std::uint32_t UnpackedPages::lock(Word& list) noexcept {
-    for (;;) {
+    for (GiveWay way;; way.once()) {
         std::uint32_t first = list.load(std::memory_order_relaxed);
         if ((first & kLocked) == 0 &&
             list.compare_exchange_weak(first, first | kLocked, std::memory_order_acquire,
                                        std::memory_order_relaxed))
             return first;
-        os::yield_thread();
     }
 }
 

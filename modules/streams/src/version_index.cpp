@@ -179,10 +179,40 @@ void VersionIndex::cut_behind(std::uint32_t number, Tail tail) noexcept {
     finish_append(number, tail, newest);
 }
 
-void VersionIndex::truncate(std::uint32_t number, std::uint32_t tick) noexcept {
+// Requires: the block begins behind the tick.
+std::uint32_t VersionIndex::step_back(const Page& page, const Block& block,
+                                      std::uint32_t tick) const noexcept {
+    const std::uint32_t first_depth = get(page.first_depth);
+    if (get(block.depth) <= first_depth) return 0;
+    const std::uint32_t jump = get(block.jump);
+    const bool may_jump = jump != 0 && get(block.jump_depth) >= first_depth;
+    return may_jump && get(blocks_[jump].versions[0].tick) > tick ? jump : get(block.previous);
+}
+
+void VersionIndex::find_blocks(std::span<const std::uint32_t> pages, std::uint32_t tick,
+                               std::span<std::uint32_t> blocks) const noexcept {
+    for (std::size_t at = 0; at < pages.size(); ++at)
+        blocks[at] = tail_of(pages_[pages[at]]).last;
+    for (bool moves = true; moves;) {
+        moves = false;
+        for (std::size_t at = 0; at < pages.size(); ++at) {
+            const Block& block = blocks_[blocks[at]];
+            if (blocks[at] == 0 || get(block.versions[0].tick) <= tick) continue;
+            moves = true;
+            __builtin_prefetch(&blocks_[get(block.previous)], 1);
+            __builtin_prefetch(&blocks_[get(block.jump)], 1);
+        }
+        for (std::size_t at = 0; moves && at < pages.size(); ++at) {
+            const Block& block = blocks_[blocks[at]];
+            if (blocks[at] == 0 || get(block.versions[0].tick) <= tick) continue;
+            blocks[at] = step_back(pages_[pages[at]], block, tick);
+        }
+    }
+}
+
+void VersionIndex::truncate_at(std::uint32_t number, std::uint32_t tick, std::uint32_t last) noexcept {
     Page& page = pages_[number];
     Tail tail = tail_of(page);
-    const std::uint32_t last = block_at_or_before(page, tail.last, tick);
     tail = {last, last == 0 ? 0 : count_in(tail, last)};
     while (tail.count > 1 && get(blocks_[last].versions[tail.count - 1].tick) > tick)
         --tail.count;

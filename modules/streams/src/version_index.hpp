@@ -102,22 +102,23 @@ public:
         __builtin_prefetch(&blocks_[tail.last].versions[tail.count % kBlockVersions], 1);
     }
 
-    // The same for find() and truncate(): all of the last block, and then the blocks behind the first steps
-    // back.
+    // The same for find() and truncate(): all of the last block.
     void prefetch_block(std::uint32_t page) const noexcept {
         const auto* last = reinterpret_cast<const std::byte*>(&blocks_[tail_of(pages_[page]).last]);
         __builtin_prefetch(last, 1);
         __builtin_prefetch(last + 64, 1);
     }
-    void prefetch_back(std::uint32_t page) const noexcept {
-        const Block& last = blocks_[tail_of(pages_[page]).last];
-        __builtin_prefetch(&blocks_[get(last.previous)], 1);
-        __builtin_prefetch(&blocks_[get(last.jump)], 1);
-        __builtin_prefetch(&blocks_[get(last.over)], 1);
-    }
 
     // Takes away the versions of a page that are newer than the tick. Between begin_change and end_change.
-    void truncate(std::uint32_t page, std::uint32_t tick) noexcept;
+    void truncate(std::uint32_t page, std::uint32_t tick) noexcept {
+        truncate_at(page, tick, block_at_or_before(pages_[page], tail_of(pages_[page]).last, tick));
+    }
+    // The same where find_blocks() has found the page's block.
+    void truncate_at(std::uint32_t page, std::uint32_t tick, std::uint32_t block) noexcept;
+    // Of each page the block of its newest version at or before the tick, or zero: all of them in step, so
+    // that what one waits for is fetched together with the others'. On the thread that changes the index.
+    void find_blocks(std::span<const std::uint32_t> pages, std::uint32_t tick,
+                     std::span<std::uint32_t> blocks) const noexcept;
 
     // Takes away, of all pages, the versions that nobody can read: those of which `is_needed(page, from,
     // until)` is false, where the next version is of tick `until`. The newest of a page always stays.
@@ -229,6 +230,8 @@ private:
 
     [[nodiscard]] std::uint32_t block_at_or_before(const Page& page, std::uint32_t last,
                                                    std::uint32_t tick) const noexcept;
+    [[nodiscard]] std::uint32_t step_back(const Page& page, const Block& block,
+                                          std::uint32_t tick) const noexcept;
     [[nodiscard]] std::uint32_t take_block() noexcept;
     void give_block(std::uint32_t block) noexcept;
     bool start_block(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;

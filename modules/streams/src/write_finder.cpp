@@ -55,17 +55,21 @@ Status WriteFinder::start_one(std::size_t index, const Segment& segment, MemoryB
     return kernel_.add(block).status();
 }
 
-Status WriteFinder::collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept {
+std::uint32_t WriteFinder::collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept {
+    std::uint32_t failures = 0;
     for (std::size_t index = 0; index < image.segments().size(); ++index) {
         const Segment& segment = image.segments()[index];
         Status status = Status::ok;
         if (segment.tracking == Tracking::kernel)
             status = collect_kernel(image, segment, seen_[index], last, marks);
         if (segment.tracking == Tracking::protect) status = collect_protect(protect_[index], image, marks);
-        if (segment.tracking == Tracking::compare) collect_compare(image, segment, last, marks);
-        if (status != Status::ok) return status;
+        failures += status != Status::ok ? 1U : 0U;
+        // What a failed scan has armed again without telling is found by its bytes; what it has not reached
+        // stays open, and is told of another time.
+        if (segment.tracking == Tracking::compare || status != Status::ok)
+            collect_compare(image, segment, last, marks);
     }
-    return Status::ok;
+    return failures;
 }
 
 // One more tick in which the page was written: true when it is hot and needs no test now.

@@ -30,9 +30,9 @@ public:
     // Begins with the segments of the image. Fails as the trackers do.
     Status start(const LiveImage& image, RingRefusal& why) noexcept;
 
-    // Marks what was written since the last call. After a failure nothing is lost: what was found is marked,
-    // and the rest will be found again.
-    Status collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept;
+    // Marks what was written since the last call. Segments whose tracker fails are compared instead, so that
+    // nothing is lost; returns how many.
+    std::uint32_t collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept;
 
 private:
     // Of the last scan of a segment, for the choice how to do the next.

@@ -79,7 +79,8 @@ TEST(RingInTable, IsTwoStreams) {
     EXPECT_EQ(history.name(), "town: history");
     EXPECT_EQ(image.base, reinterpret_cast<std::uintptr_t>(ring->image().data));
     EXPECT_EQ(image.committed_bytes, ring->image().size);
-    EXPECT_GE(history.committed_bytes, ring->stats().history_bytes);
+    EXPECT_EQ(history.committed_bytes, ring->stats().history_bytes);
+    EXPECT_LE(history.committed_bytes, options.history_bytes);
     for (const BlockInfo& each : {image, history}) {
         EXPECT_EQ(each.tag, *tag);
         EXPECT_EQ(each.kind, BlockKind::borrowed);

@@ -1,7 +1,9 @@
 // What a ring that is not made says of why.
+#include <ouro/memory/block_registry.hpp>
 #include <ouro/streams/ring_refusal.hpp>
 #include <ouro/streams/state_ring.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -77,6 +79,57 @@ TEST(RingRefusal, TheLeastIsTheLeast) {
         }
         ASSERT_TRUE(ring->rollback(ring->newest() - 1));
         EXPECT_EQ(world.data[0], std::byte{8});
+    }
+}
+
+// What the system is asked for, to the end of the last page, is within the bound.
+TEST(RingRefusal, ABoundThatIsNoMultipleOfAPageIsNotExceeded) {
+    const SegmentOptions world{.name = "world", .bytes = 1 << 20};
+    for (const bool packing : {false, true}) {
+        StateRingOptions options{
+            .segments = {&world, 1}, .history_ticks = 20, .packing = packing, .name = "bounded"};
+        const auto least = StateRing::least_history_bytes(options);
+        ASSERT_TRUE(least);
+        for (const std::uint64_t more : {0U, 1U, 100U, 4095U, 4096U, 70'001U, 123'457U}) {
+            options.history_bytes = *least + more;
+            const auto ring = StateRing::create(options);
+            ASSERT_TRUE(ring) << more;
+            std::vector<BlockInfo> blocks(200);
+            blocks.resize(std::min(snapshot_blocks(blocks), blocks.size()));
+            const auto history = std::ranges::find(blocks, "bounded: history", &BlockInfo::name);
+            ASSERT_NE(history, blocks.end());
+            EXPECT_LE(history->committed_bytes, options.history_bytes) << more;
+            EXPECT_EQ(history->committed_bytes, ring->stats().history_bytes) << more;
+        }
+    }
+}
+
+// Where no bound would do, none is named.
+TEST(RingRefusal, MoreThanAnyHistoryCanHaveIsToldAsSuch) {
+    const SegmentOptions world{.name = "world", .bytes = 1 << 20};
+    for (const bool packing : {false, true}) {
+        for (const std::uint64_t reader_bytes : {std::uint64_t{1} << 44, (std::uint64_t{1} << 44) + (1 << 20),
+                                                 std::uint64_t{1} << 45, ~std::uint64_t{0}}) {
+            StateRingOptions options{.segments = {&world, 1},
+                                     .history_bytes = ~std::uint64_t{0},
+                                     .reader_bytes = reader_bytes,
+                                     .packing = packing};
+            const Refused result = refused(options);
+            EXPECT_EQ(result.status, Status::size_overflow);
+            EXPECT_EQ(result.why.fault, RingFault::history_pages);
+            EXPECT_EQ(result.why.bound, packing ? (1U << 23) - 1 : (1U << 31) - 1);
+            EXPECT_GE(result.why.value, reader_bytes / kStatePageBytes + 2 * world.bytes / kStatePageBytes);
+            EXPECT_EQ(result.text, "these segments and reader_bytes need a history of " +
+                                       std::to_string(result.why.value) + " pages, where " +
+                                       std::to_string(result.why.bound) + " are the most (size_overflow)");
+            EXPECT_EQ(StateRing::least_history_bytes(options).status(), Status::size_overflow);
+            // As many as there can be, and one more.
+            options.reader_bytes -= (result.why.value - result.why.bound) * kStatePageBytes;
+            EXPECT_GT(StateRing::least_history_bytes(options).value_or(0),
+                      result.why.bound * kStatePageBytes);
+            options.reader_bytes += kStatePageBytes;
+            EXPECT_EQ(StateRing::least_history_bytes(options).status(), Status::size_overflow);
+        }
     }
 }
 

@@ -33,6 +33,25 @@ TEST(FaultInjection, FailsTheNthUseOnce) {
     EXPECT_TRUE(os::release(*third));
 }
 
+TEST(FaultInjection, FailsEveryUseFromTheNthOn) {
+    inject::fail_from(OsCall::map_memory, 2, ENOMEM);
+    const auto first = os::reserve({.bytes = 4096});
+    EXPECT_FALSE(inject::has_fired());
+    const auto second = os::reserve({.bytes = 4096});
+    const auto third = os::reserve({.bytes = 4096});
+    EXPECT_TRUE(inject::has_fired());
+    EXPECT_TRUE(first);
+    EXPECT_EQ(second.status(), Status::out_of_address_space);
+    EXPECT_EQ(third.status(), Status::out_of_address_space);
+    // Until the next is asked for, of another call too.
+    inject::fail_nth(OsCall::unmap_memory, 9, ENOMEM);
+    const auto fourth = os::reserve({.bytes = 4096});
+    EXPECT_TRUE(fourth);
+    inject::clear();
+    EXPECT_TRUE(os::release(*first));
+    EXPECT_TRUE(os::release(*fourth));
+}
+
 TEST(FaultInjection, AReservationThatCannotBeReleasedKeepsItsAddressesOnly) {
     ouro::MemoryBlock block;
     {

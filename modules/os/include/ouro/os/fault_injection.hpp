@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-// Lets a test make the n-th use of an operating-system call fail, so that every error path is walked. Exists
-// only in builds with OURO_FAULT_INJECTION; elsewhere kFaultInjection is false and no code of it is compiled.
+// Lets a test make the n-th use of an operating-system call fail, or every one from the n-th on, so that
+// every error path is walked. Exists only in builds with OURO_FAULT_INJECTION; elsewhere kFaultInjection is
+// false and no code of it is compiled.
 namespace ouro::os {
 
 #if defined(OURO_FAULT_INJECTION)
@@ -61,6 +62,8 @@ namespace fault_injection {
 // The use number `nth` (from 1, counted from now) of the call fails with the error number, once. Replaces
 // what was asked for before, of any call.
 void fail_nth(OsCall call, std::uint64_t nth, int error) noexcept;
+// The same, and every use after it.
+void fail_from(OsCall call, std::uint64_t nth, int error) noexcept;
 
 // Nothing fails any more.
 void clear() noexcept;
@@ -68,7 +71,7 @@ void clear() noexcept;
 // True when the failure asked for last has happened.
 [[nodiscard]] bool has_fired() noexcept;
 
-// How often the call was used since the last fail_nth or clear.
+// How often the call was used since the last fail_nth, fail_from or clear.
 [[nodiscard]] std::uint64_t uses(OsCall call) noexcept;
 
 [[nodiscard]] std::string_view name_of(OsCall call) noexcept;

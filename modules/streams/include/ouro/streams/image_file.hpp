@@ -70,10 +70,11 @@ Expected<ImageInfo> save_image(const TickView& tick, const char* path,
 [[nodiscard]] Expected<ImageInfo> check_image_file(const char* path) noexcept;
 
 // The portable segments become what was saved, the others stay. What the image is now is committed first, so
-// that it can be gone back to, and what was loaded is committed as the next tick, which is returned. Fails as
-// check_image does, with wrong_layout (the segments are not those of this image), corrupt_data (this image's
-// first page was written over) and as commit() and rollback() do: then the image is as it was, and may have
-// been committed. As for commit(), nobody writes meanwhile.
+// that it can be gone back to, and what was loaded is committed as the next tick, which is returned. Reads
+// all of it before, once, into memory of its own, which goes again. Fails as check_image does, with
+// wrong_layout (the segments are not those of this image), corrupt_data (this image's first page was written
+// over, or the saved one is missing), out_of_memory (for what is read) and capacity_exhausted as commit()
+// does: then nothing has changed, and nothing was committed. As for commit(), nobody writes meanwhile.
 Expected<Tick> read_image(StateRing& ring, ImageSource source) noexcept;
 Expected<Tick> load_image(StateRing& ring, const char* path) noexcept;
 

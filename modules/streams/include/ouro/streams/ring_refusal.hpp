@@ -36,6 +36,9 @@ enum class RingFault : std::uint8_t {
     thinning,
     // `value` bytes, where `bound` are needed.
     history_bytes,
+    // Every page twice and what readers may pin makes `value` pages, where `bound` are the most of any
+    // history.
+    history_pages,
     // The system, or the table, had no memory of `value` bytes; for the segment named, no tracker.
     image_memory,
     history_memory,

@@ -9,6 +9,10 @@
 
 namespace ouro {
 
+namespace detail {
+struct SavedPages;
+}
+
 // A saved image in memory, as the bytes that the image had: to be read by tools, or before it is loaded. It
 // belongs to no ring, and process-bound segments are zero in it.
 //
@@ -28,6 +32,8 @@ public:
     }
 
 private:
+    friend struct detail::SavedPages;
+
     os::Reservation memory_;
     ImageInfo info_;
 };

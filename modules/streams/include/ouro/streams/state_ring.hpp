@@ -24,14 +24,15 @@ namespace ouro {
 
 class CommitVerifier;
 class MemoryTable;
+struct ImageSource;
 
 struct StateRingOptions {
     std::span<const SegmentOptions> segments = {};
     // How many ticks before the newest can be gone back to.
     std::uint32_t history_ticks = 600;
-    // All that the history may ever take, its index included. Must hold every page of the image twice, what
-    // readers may pin, and with packing or a fine segment unpacked_bytes: StateRing::least_history_bytes()
-    // says how much that is.
+    // All that the history may ever take, its index included, to the end of its last page. Must hold every
+    // page of the image twice, what readers may pin, and with packing or a fine segment unpacked_bytes:
+    // StateRing::least_history_bytes() says how much that is.
     std::uint64_t history_bytes = std::uint64_t{1} << 30;
     // Of these, how much readers of old ticks may keep from being given up; zero: half of what is left
     // when every page is held twice.
@@ -85,6 +86,9 @@ struct StateRingStats {
     std::uint64_t pages_captured = 0;
     std::uint64_t pages_restored = 0;
     std::uint64_t ticks_given_up = 0;
+    // How often the system's tracker could not say what was written in a segment, which was compared with the
+    // last tick instead: nothing is lost by it but time.
+    std::uint64_t failed_scans = 0;
     // Of the last commit.
     std::uint32_t last_pages = 0;
     std::uint32_t slots = 0;
@@ -131,7 +135,8 @@ private:
 class StateRing {
 public:
     // Fails as LiveImage::create does, with bad_argument (no ticks to keep, or far too many, no such
-    // thinning), budget_exceeded (history_bytes are too few for this image) or out_of_memory; from a table
+    // thinning), budget_exceeded (history_bytes are too few for this image), size_overflow (what readers may
+    // pin is more than any history has) or out_of_memory; from a table
     // also with capacity_exhausted (no room for the image or the history) or sealed. Nothing is left behind
     // then. What exactly was wrong, and by how much, is said in the refusal, where one is given:
     //
@@ -175,15 +180,14 @@ public:
     [[nodiscard]] Tick oldest() const noexcept;
 
     // Ends the tick: keeps what changed, and returns the number of the tick that is now complete. Ticks that
-    // the bounds leave no room for are given up, oldest first. Fails as the system's trackers do, or with
-    // capacity_exhausted after some 2^32 ticks, and then the last tick is as it was; what was found to be
-    // written stays marked.
+    // the bounds leave no room for are given up, oldest first. Fails only with capacity_exhausted, after some
+    // 2^32 ticks, and then the last tick is as it was. A tracker that fails keeps nobody from it: see
+    // StateRingStats::failed_scans.
     Expected<Tick> commit() noexcept;
 
     // The image is as it was when that tick was committed; later ticks are gone. That of the newest undoes
-    // what was written since. Fails with tick_gone (before
-    // the oldest), tick_thinned, out_of_range (after the newest) or as the system's trackers do: then nothing
-    // has changed. Never because of readers: those of the ticks that go read on.
+    // what was written since. Fails with tick_gone (before the oldest), tick_thinned or out_of_range (after
+    // the newest): then nothing has changed. Never because of readers: those of the ticks that go read on.
     Expected<void> rollback(Tick tick) noexcept;
 
     // The newest kept tick at or before this one: another where it was thinned out. tick_gone or
@@ -194,8 +198,7 @@ public:
     // it: `step(tick)` simulates the tick of that number, inputs included, without committing it. With hashes
     // each of these is compared with what it was the first time: diverged when it is another, and the image
     // is as it came out. A step that commits or goes back by itself is a bad_argument, and the rest is not
-    // simulated. Fails as rollback and commit do: with nothing changed, or, when a commit on the way fails,
-    // at the last tick that was simulated again, newest(), with what the next step wrote not committed.
+    // simulated. Fails as nearest() does, with nothing changed.
     template <class Step>
     Expected<void> restore(Tick tick, Step&& step) noexcept {
         using Function = std::remove_reference_t<Step>;
@@ -282,6 +285,9 @@ public:
     [[nodiscard]] Status check() const noexcept;
 
 private:
+    // Writes past the trackers.
+    friend Expected<Tick> read_image(StateRing& ring, ImageSource source) noexcept;
+
     using ChangedFunction = void (*)(void* function, ChangedRange range);
     static void changed_erased(const TickView& from, const TickView& to, ChangedFunction visit,
                                void* function) noexcept;

@@ -60,9 +60,8 @@ struct SyncOutcome {
 // Afterwards the image holds the second run, and the newest tick has the same number. Both kinds of segments
 // are compared. Fails with not_supported when the ring has no hashes, bad_argument (no distance, or more than
 // kMaxSyncDistance, or a step that commits or goes back by itself: the rest of the ticks is then not
-// simulated again), tick_gone when the history's bounds keep fewer ticks than that, and as rollback and
-// commit do: with nothing changed when going back fails; when a commit on the way does, newest() is the last
-// tick that was simulated again, and the rest can be simulated from there after a rollback to it.
+// simulated again) and tick_gone, with nothing changed, when the history's bounds keep fewer ticks than that.
+// No failure of the system ends it half-way: see StateRing::commit.
 inline constexpr std::uint32_t kMaxSyncDistance = 256;
 
 using StepFunction = void (*)(void* function, Tick tick);

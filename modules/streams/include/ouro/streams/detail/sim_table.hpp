@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -74,6 +75,12 @@ struct SimTableLayout {
     return static_cast<std::uint32_t>(slot) - 1;
 }
 
+// Whether every slot that is not empty is found from where its hash leads, and no two name one entry: ok or
+// corrupt_data, in time that grows as the table does, whatever is in it. One whose hashes are mostly the same
+// needs memory for that while it is looked at: fails as os::reserve does. Requires: a power of two of slots,
+// each names one of so many entries, and two with one entry have the same hash.
+[[nodiscard]] Status check_slots(std::span<const std::uint64_t> slots, std::uint32_t entries) noexcept;
+
 // What is stored: pure data. All zero is an empty table.
 template <class Key, class Entry>
 class SimTable {
@@ -83,7 +90,7 @@ public:
     [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
     [[nodiscard]] bool is_empty() const noexcept { return size_ == 0; }
 
-    // Walks all of it, as it must be to be read: ok, or corrupt_data.
+    // Walks all of it, as it must be to be read: ok, corrupt_data, or as check_slots() fails.
     [[nodiscard]] Status check(ConstOffsetBase base) const noexcept;
     // And whether it can be memory of the heap, which is asked before the table is changed.
     [[nodiscard]] Status check(const ImageHeap& heap) const noexcept {
@@ -204,29 +211,25 @@ Status SimTable<Key, Entry>::check(ConstOffsetBase base) const noexcept {
     if (block_.offset() > base.size() || Layout::bytes_of(slot_count_) > base.size() - block_.offset())
         return Status::corrupt_data;
     const std::byte* const block = block_.in(base);
-    const auto* const slots = reinterpret_cast<const std::uint64_t*>(block);
+    const std::span<const std::uint64_t> slots(reinterpret_cast<const std::uint64_t*>(block), slot_count_);
     const std::span<const std::uint64_t> live(
         reinterpret_cast<const std::uint64_t*>(block + Layout::live_at(slot_count_)),
         words_for_bits(Layout::capacity_of(slot_count_)));
     const auto* const entries = reinterpret_cast<const Entry*>(block + Layout::entries_at(slot_count_));
     std::uint32_t filled = 0;
-    for (std::uint32_t number = 0; number < slot_count_; ++number) {
-        const std::uint64_t slot = slots[number];
+    for (const std::uint64_t slot : slots) {
         if (slot == 0) continue;
         ++filled;
         const std::uint32_t entry = entry_of_slot(slot);
         if (entry >= used_ || !test_bit(live, entry) || sim_hash(entries[entry].key) != hash_of_slot(slot))
             return Status::corrupt_data;
-        // Between where its hash leads and where it is there is no gap.
-        for (std::uint32_t at = hash_of_slot(slot) & (slot_count_ - 1); at != number;
-             at = (at + 1) & (slot_count_ - 1))
-            if (slots[at] == 0 || slots[at] == slot) return Status::corrupt_data;
     }
     std::uint32_t alive = 0;
     for (const std::uint64_t word : live)
         alive += static_cast<std::uint32_t>(std::popcount(word));
     const bool ends_alive = used_ == 0 || test_bit(live, used_ - 1);
-    return filled == size_ && alive == size_ && ends_alive ? Status::ok : Status::corrupt_data;
+    if (filled != size_ || alive != size_ || !ends_alive) return Status::corrupt_data;
+    return check_slots(slots, used_);
 }
 
 }  // namespace ouro::detail
