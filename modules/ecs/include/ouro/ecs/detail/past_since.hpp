@@ -3,17 +3,18 @@
 #include <ouro/ecs/detail/past_rows.hpp>
 #include <ouro/ecs/detail/row_filter.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
-#include <ouro/ecs/past_world.hpp>
 
 #include <cstdint>
 
 namespace ouro::detail {
 
 // What SinceFilter is for the present: which rows of an archetype had a component that changed, or came, in a
-// tick or later. The past's own tick is the last one that was committed.
+// tick or later. The past's own tick is the last one that was committed. The type of a past world is an
+// argument, because its header includes those of its queries.
+template <class Past>
 class PastSince {
 public:
-    PastSince(const PastWorld& past, const ArchetypeRecord& archetype, unsigned column,
+    PastSince(const Past& past, const ArchetypeRecord& archetype, unsigned column,
               std::uint32_t since) noexcept
         : past_(past),
           archetype_(archetype),
@@ -45,7 +46,7 @@ private:
         return past_.block_column(archetype_, number, column_ - 1);
     }
 
-    const PastWorld& past_;
+    const Past& past_;
     const ArchetypeRecord& archetype_;
     unsigned column_;
     std::uint32_t now_;
