@@ -1,5 +1,6 @@
 #include "ledger_accounts.hpp"
 #include "ledger_shards.hpp"
+#include "patience.hpp"
 
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
@@ -28,6 +29,11 @@ Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noe
     return status;
 }
 
+Status count_and_return(Tag tag, Status status) noexcept {
+    count_failure(tag, status);
+    return status;
+}
+
 // One thread's place under one tag.
 struct Place {
     LedgerShard& shard;
@@ -51,10 +57,6 @@ struct Place {
         std::atomic_thread_fence(std::memory_order_release);
         add_to(slow_cell.granted, -bytes);
     }
-    void accept(Ledger& ledger, Tag tag, std::int64_t bytes) const noexcept {
-        add_granted(bytes);
-        hold_bytes(ledger, tag, bytes);
-    }
     // The most credit that frees may leave without slow work.
     void set_most_credit(std::int64_t bytes) const noexcept {
         cell.ceiling.store(slow_cell.revoked.load(std::memory_order_relaxed) + bytes,
@@ -65,23 +67,32 @@ struct Place {
 // What a call is about, for the counts.
 enum class Matter : unsigned char { block, part };
 
-// Gives credit back beyond what may be kept.
-void return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
+// Gives credit back beyond what may be kept. False when a revocation is at it, and nothing has happened then.
+bool return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
     const std::int64_t excess = place.credit() - kept;
-    if (excess <= 0) return;
+    if (excess <= 0) return true;
     place.take_granted(excess);
-    if (may_take(place.shard, place.cell) && place.credit() >= kept)
-        return release_bytes(ledger, tag, excess);
-    // A revocation is at it, or was: it takes all there is.
+    if (may_take(place.shard, place.cell) && place.credit() >= kept) {
+        release_bytes(ledger, tag, excess);
+        return true;
+    }
     place.add_granted(excess);
-    give_up_revoked(ledger, place.shard, tag);
+    return false;
+}
+
+// The same whoever is at it; waits for who is just taking it.
+void return_surely(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
+    for (Patience patience; !return_excess(ledger, place, tag, kept);) {
+        give_up_revoked(ledger, place.shard, tag);
+        if (!patience.wait()) return note_rough_peaks(ledger, tag, 0);
+    }
 }
 
 // What slow work ends with: the place keeps some credit, as much as the bounds allow now.
 void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     std::int64_t spare = spare_credit(ledger, tag);
     for (;;) {
-        if (place.credit() > 2 * spare) return_excess(ledger, place, tag, spare);
+        if (place.credit() > 2 * spare) return_surely(ledger, place, tag, spare);
         place.set_most_credit(2 * spare);
         if (spare == 0) return;
         // Looked at when the credit is in place: either this sees a bound that was just set, or the
@@ -93,24 +104,14 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     }
 }
 
-// Credit for the bytes, in the place, or what is in the way.
-Reservation grant_exactly(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes,
-                          PeakRule rule) noexcept {
-    const Reservation result = reserve_bytes(ledger, tag, bytes, rule);
-    if (result.is_granted()) place.accept(ledger, tag, bytes);
-    return result;
-}
-
-// The same with something on top, where the bounds allow it.
-Reservation grant(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes, PeakRule rule) noexcept {
-    if (spare_grant(ledger, tag, bytes) != 0) {
-        // Only credit that is not used at once makes a difference to those who take all of it back.
-        const GrantScope scope(place.shard);
-        const std::int64_t spare = spare_grant(ledger, tag, bytes);
-        const Reservation result = grant_exactly(ledger, place, tag, bytes + spare, rule);
-        if (result.is_granted()) return result;
-    }
-    return grant_exactly(ledger, place, tag, bytes, rule);
+// Credit for what comes next, where the bounds allow it.
+void grant_credit(Ledger& ledger, const Place& place, Tag tag) noexcept {
+    if (spare_grant(ledger, tag) == 0) return;
+    const GrantScope scope(place.shard);
+    const std::int64_t spare = spare_grant(ledger, tag);
+    if (!reserve_bytes(ledger, tag, spare, PeakRule::keep).is_granted()) return;
+    place.add_granted(spare);
+    hold_bytes(ledger, tag, spare);
 }
 
 // The bound that is in the way.
@@ -122,40 +123,27 @@ std::int64_t bound_of(const LedgerAccount& account, Obstacle obstacle) noexcept 
 // True when taking credit back from other threads makes room for the bytes. Below a peak it is done for room
 // that lasts for some calls: for less, to count in one place costs less.
 bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) noexcept {
-    constexpr std::int64_t kLastingCalls = 64;
     const LedgerAccount& account = account_of(ledger, refused.limiting);
     const bool is_budget = refused.obstacle == Obstacle::budget;
-    const std::int64_t wanted =
-        is_budget ? bytes : std::min(bytes, kUnbounded / kLastingCalls) * kLastingCalls;
+    const std::int64_t calls = is_budget ? 1 : calls_to_rest(account);
     const std::int64_t out = credit_below(ledger, refused.limiting);
     const std::int64_t live = account.held.load(std::memory_order_relaxed) - out;
-    if (out == 0 || live > bound_of(account, refused.obstacle) - wanted) return false;
+    if (out == 0 || live > bound_of(account, refused.obstacle) - std::min(bytes, kUnbounded / calls) * calls)
+        return false;
     // A peak may be passed without, a budget not.
-    if (!is_budget) return revoke_all_credit(ledger, refused.limiting);
+    if (!is_budget) return revoke_all_credit(ledger, refused.limiting).is_complete;
     revoke_credit(ledger, refused.limiting);
     return true;
 }
 
-// Uses credit up; false when there is too little or a revocation is at it, and nothing has happened then.
-bool use_credit(const Place& place, std::int64_t bytes) noexcept {
-    add_to(place.cell.allocated, bytes);
-    if (may_take(place.shard, place.cell) && place.credit() >= 0) return true;
-    add_to(place.cell.allocated, -bytes);
-    return false;
-}
-
-// Credit for the bytes, in the place: ok, or budget_exceeded.
-Status find_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
+// Room for the bytes: ok, or budget_exceeded.
+Status find_room(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     PeakRule rule = PeakRule::keep;
     for (int revocations = 0;;) {
-        give_up_revoked(ledger, place.shard, tag);
-        const std::int64_t needed = std::max<std::int64_t>(bytes - place.credit(), 0);
-        const Reservation reservation = grant(ledger, place, tag, needed, rule);
-        if (reservation.is_granted()) {
-            if (rule == PeakRule::pass) note_rough_peaks(ledger, tag);
-            return Status::ok;
-        }
-        if (revocations++ < kMostRevocations && make_room(ledger, reservation, needed)) continue;
+        if (rule == PeakRule::pass) note_rough_peaks(ledger, tag, bytes);
+        const Reservation reservation = reserve_bytes(ledger, tag, bytes, rule);
+        if (reservation.is_granted()) return Status::ok;
+        if (revocations++ < kMostRevocations && make_room(ledger, reservation, bytes)) continue;
         if (reservation.obstacle == Obstacle::peak) {
             if (!begin_climb(ledger, reservation.limiting)) rule = PeakRule::pass;
             continue;
@@ -165,36 +153,28 @@ Status find_credit(Ledger& ledger, const Place& place, Tag tag, std::int64_t byt
     }
 }
 
-Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
-    do {
-        if (const Status status = find_credit(ledger, place, tag, bytes); status != Status::ok) {
-            // Credit of an earlier turn, granted under a budget that is smaller by now, must not stay.
-            settle(ledger, place, tag);
-            return status;
-        }
-        // The credit may be revoked at once, again and again; each time somebody else got on.
-    } while (!use_credit(place, bytes));
-    settle(ledger, place, tag);
-    return Status::ok;
+// In the order in which nobody takes it for credit in between.
+void take_reserved(const Place& place, std::int64_t bytes) noexcept {
+    add_to(place.cell.allocated, bytes);
+    std::atomic_thread_fence(std::memory_order_release);
+    place.add_granted(bytes);
+}
+void drop_reserved(const Place& place, std::int64_t bytes) noexcept {
+    place.take_granted(bytes);
+    std::atomic_thread_fence(std::memory_order_release);
+    add_to(place.cell.allocated, -bytes);
 }
 
-Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
-    if (bytes > kMostBytes) {
-        const Status status =
-            bytes > kMaxAllocationBytes ? Status::size_overflow : Status::capacity_exhausted;
-        count_failure(tag, status);
-        return status;
+Status charge_within(Ledger& ledger, const Place& place, Tag tag, std::int64_t bytes) noexcept {
+    // The thread's own credit does not suffice: it shall not be in its own way.
+    return_surely(ledger, place, tag, 0);
+    const Status status = find_room(ledger, tag, bytes);
+    if (status == Status::ok) {
+        take_reserved(place, bytes);
+        grant_credit(ledger, place, tag);
     }
-    Ledger* const ledger = open_ledger(tag);
-    if (ledger == nullptr) return Status::out_of_memory;
-    if (const Status status = ask_rate_limits(*ledger, tag, bytes); status != Status::ok)
-        return refuse(tag, status, bytes, 0);
-    const ShardScope scope(*ledger);
-    const Place place(scope.shard(), tag);
-    mark_used(place.shard, tag);
-    const Status status = charge_within(*ledger, place, tag, static_cast<std::int64_t>(bytes));
-    if (status != Status::ok) return status;
-    if (matter == Matter::block) add_to(place.cell.allocations, 1U);
+    // Also what was left of an earlier turn, under a budget that is smaller by now, must not stay.
+    settle(ledger, place, tag);
     return status;
 }
 
@@ -203,6 +183,28 @@ void settle_at(Ledger& ledger, const Place& place, Tag tag) noexcept {
     mark_used(place.shard, tag);
     settle(ledger, place, tag);
     rest_after_climb(ledger, tag);
+}
+
+// Whoever asks has looked at his credit, and may have kept it from somebody who took it back.
+Status refuse_and_settle(Tag tag, Status status, std::size_t bytes) noexcept {
+    settle_slow(tag);
+    return status == Status::rate_limited ? refuse(tag, status, bytes, 0) : count_and_return(tag, status);
+}
+
+Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
+    if (bytes > kMaxAllocationBytes) return refuse_and_settle(tag, Status::size_overflow, bytes);
+    if (bytes > kMostBytes) return refuse_and_settle(tag, Status::capacity_exhausted, bytes);
+    Ledger* const ledger = open_ledger(tag);
+    if (ledger == nullptr) return Status::out_of_memory;
+    if (const Status status = ask_rate_limits(*ledger, tag, bytes); status != Status::ok)
+        return refuse_and_settle(tag, status, bytes);
+    const ShardScope scope(*ledger);
+    const Place place(scope.shard(), tag);
+    mark_used(place.shard, tag);
+    const Status status = charge_within(*ledger, place, tag, static_cast<std::int64_t>(bytes));
+    if (status != Status::ok) return status;
+    if (matter == Matter::block) add_to(place.cell.allocations, 1U);
+    return status;
 }
 
 void refund_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
@@ -215,12 +217,14 @@ void refund_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     settle_at(*ledger, place, tag);
 }
 
+// Of a charge that was not confirmed.
 void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     Ledger* const ledger = open_ledger(tag);
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
-    add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
+    drop_reserved(place, static_cast<std::int64_t>(bytes));
+    unreserve_bytes(*ledger, tag, static_cast<std::int64_t>(bytes));
     if (matter == Matter::block) add_to(place.cell.allocations, -1);
     settle_at(*ledger, place, tag);
 }
@@ -235,10 +239,10 @@ Charge deferred_charge() noexcept {
     return Charge::deferred();
 }
 
-void confirm_slow(Tag tag) noexcept {
+void confirm_slow(Tag tag, std::size_t bytes) noexcept {
     Ledger* const ledger = open_ledger(tag);
     if (ledger == nullptr) return;
-    raise_peaks(*ledger, tag);
+    hold_at_peaks(*ledger, tag, static_cast<std::int64_t>(bytes));
     rest_after_climb(*ledger, tag);
     notice_bounds(*ledger, tag);
 }
@@ -263,7 +267,18 @@ void refund_shrinkage(Tag tag, std::size_t bytes) noexcept {
     refund_matter(tag, bytes, Matter::part);
 }
 
-void uncharge(Tag tag, std::size_t bytes) noexcept {
+void uncharge_credit(Tag tag, std::size_t bytes) noexcept {
+    Ledger* const ledger = open_ledger(tag);
+    if (ledger == nullptr) return;
+    const ShardScope scope(*ledger);
+    const Place place(scope.shard(), tag);
+    // Whoever made a new peak meanwhile took it for memory.
+    note_rough_climbs(*ledger, tag);
+    add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
+    add_to(place.cell.allocations, -1);
+    settle_at(*ledger, place, tag);
+}
+void uncharge_slow(Tag tag, std::size_t bytes) noexcept {
     uncharge_matter(tag, bytes, Matter::block);
 }
 void uncharge_growth(Tag tag, std::size_t bytes) noexcept {

@@ -66,8 +66,7 @@ Obstacle try_reserve(LedgerAccount& account, std::int64_t bytes, PeakRule rule) 
             return obstacle;
     } while (!account.reserved.compare_exchange_weak(reserved, reserved + bytes));
     // Looked at again when it is reserved: either who ends the climb sees it, or it is seen here.
-    if (rule == PeakRule::pass || reserved + bytes <= account.peak.load(std::memory_order_relaxed) ||
-        climbs(account))
+    if (rule == PeakRule::pass || reserved + bytes <= account.peak.load() || climbs(account))
         return Obstacle::none;
     account.reserved.fetch_sub(bytes);
     return Obstacle::peak;
@@ -209,12 +208,19 @@ void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     });
 }
 
+void unreserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        account.reserved.fetch_sub(bytes);
+        return true;
+    });
+}
+
 std::int64_t live_below(Ledger& ledger, Tag tag) noexcept {
     // What is out as credit is not in use.
     return account_of(ledger, tag).held.load(std::memory_order_relaxed) - credit_below(ledger, tag);
 }
 
-std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept {
+std::int64_t spare_credit(Ledger& ledger, Tag tag) noexcept {
     constexpr std::int64_t kLeast = std::int64_t{32} << 10;
     constexpr std::int64_t kMost = std::int64_t{256} << 10;
     // The share of what is in use, and of what is left up to a bound, that one thread may hold unused.
@@ -227,8 +233,7 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept
         if (account.is_rate_limited.load(std::memory_order_relaxed) != 0 ||
             account.climb.load(std::memory_order_relaxed) != Climb::none)
             spare = 0;
-        const std::int64_t now =
-            std::max<std::int64_t>(account.reserved.load(std::memory_order_relaxed), 0) + needed;
+        const std::int64_t now = std::max<std::int64_t>(account.reserved.load(std::memory_order_relaxed), 0);
         const std::int64_t hard = account.hard.load(std::memory_order_relaxed);
         spare = std::min(spare, std::max<std::int64_t>(hard - now, 0) / kShareOfRoom);
         for (const auto* bound : {&account.soft, &account.alarm}) {
@@ -241,11 +246,12 @@ std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed) noexcept
     return spare;
 }
 
-std::int64_t spare_grant(Ledger& ledger, Tag tag, std::int64_t needed) noexcept {
-    std::int64_t spare = spare_credit(ledger, tag, needed);
+std::int64_t spare_grant(Ledger& ledger, Tag tag) noexcept {
+    std::int64_t spare = spare_credit(ledger, tag);
+    if (spare == 0) return 0;
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
-        const std::int64_t room = account.peak.load(std::memory_order_relaxed) -
-                                  account.reserved.load(std::memory_order_relaxed) - needed;
+        const std::int64_t room =
+            account.peak.load(std::memory_order_relaxed) - account.reserved.load(std::memory_order_relaxed);
         // Others shall find some.
         spare = std::min(spare, std::max<std::int64_t>(room, 0) / 2);
         return spare != 0;

@@ -43,20 +43,21 @@ struct Reservation {
 // Whether a peak is in the way of a reservation.
 enum class PeakRule : std::uint8_t { keep, pass };
 
-// Takes the bytes into account along the chain, or changes nothing. Once they are credit somewhere,
-// hold_bytes says so; release_bytes undoes both.
+// Takes the bytes into account along the chain, or changes nothing. Once they are credit somewhere, or
+// memory, hold_bytes says so. release_bytes undoes both, unreserve_bytes the first alone.
 [[nodiscard]] Reservation reserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes, PeakRule rule) noexcept;
 void hold_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 void release_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
+void unreserve_bytes(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 
 // What is in use under the tag and those below it; off by what threads are granted meanwhile.
 [[nodiscard]] std::int64_t live_below(Ledger& ledger, Tag tag) noexcept;
 
 // How much credit a thread may keep beyond what it needs now: little near any bound, so that bounds are
 // noticed where they are; none under a rate limit, nor below an account that climbs.
-[[nodiscard]] std::int64_t spare_credit(Ledger& ledger, Tag tag, std::int64_t needed = 0) noexcept;
-// How much it may be given on top of what it needs: the same, below the peaks.
-[[nodiscard]] std::int64_t spare_grant(Ledger& ledger, Tag tag, std::int64_t needed) noexcept;
+[[nodiscard]] std::int64_t spare_credit(Ledger& ledger, Tag tag) noexcept;
+// How much it may be given: the same, below the peaks.
+[[nodiscard]] std::int64_t spare_grant(Ledger& ledger, Tag tag) noexcept;
 
 // Raises what reservations have made due: events of soft budgets, alarms of those who watch.
 void notice_bounds(Ledger& ledger, Tag tag) noexcept;
@@ -64,10 +65,13 @@ void notice_bounds(Ledger& ledger, Tag tag) noexcept;
 // The account of the tag begins to climb, or does already; credit that threads hold below it is taken back.
 // False when a stopped thread is in the way for too long. Requires: the caller is not granting.
 [[nodiscard]] bool begin_climb(Ledger& ledger, Tag tag) noexcept;
-// Raises the peaks that were passed by what is there now.
-void raise_peaks(Ledger& ledger, Tag tag) noexcept;
-// The same where somebody was stopped on the way to knowing it: the peaks may come to be too high.
-void note_rough_peaks(Ledger& ledger, Tag tag) noexcept;
+// How many calls taking all credit below the account back is worth.
+[[nodiscard]] std::int64_t calls_to_rest(const LedgerAccount& account) noexcept;
+// hold_bytes for memory that is there now: raises the peaks that it passes.
+void hold_at_peaks(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
+// Peaks that the bytes would pass may come to be too high, as may all while an account climbs.
+void note_rough_peaks(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
+void note_rough_climbs(Ledger& ledger, Tag tag) noexcept;
 // After slow work: an account that has not come higher for some time does not climb any more.
 void rest_after_climb(Ledger& ledger, Tag tag) noexcept;
 // All peaks begin anew at what is in use.

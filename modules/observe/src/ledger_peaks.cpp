@@ -12,7 +12,8 @@ namespace {
 
 // Slow work on an account until it rests: about what taking all credit back costs, so that neither wandering
 // around a peak nor climbing costs much more than it must.
-constexpr std::uint32_t kCalmCalls = 64;
+constexpr std::uint32_t kLeastCallsToRest = 64;
+constexpr std::uint32_t kCellsACall = 2;
 
 void raise_to(std::atomic<std::int64_t>& most, std::int64_t candidate) noexcept {
     std::int64_t seen = most.load(std::memory_order_relaxed);
@@ -26,9 +27,12 @@ bool take_climb(LedgerAccount& account, Climb from) noexcept {
     return account.climb.compare_exchange_strong(from, Climb::beginning);
 }
 
-void hand_back(LedgerAccount& account, bool is_known) noexcept {
+void hand_back(LedgerAccount& account, Revocation revocation) noexcept {
     account.calm_calls.store(0, std::memory_order_relaxed);
-    if (!is_known) account.is_peak_rough.store(1, std::memory_order_relaxed);
+    account.calls_to_rest.store(kLeastCallsToRest + revocation.cells / kCellsACall,
+                                std::memory_order_relaxed);
+    if (!revocation.is_complete) account.is_peak_rough.store(1, std::memory_order_relaxed);
+    account.is_stuck.store(0, std::memory_order_relaxed);
     account.climb.store(Climb::on);
 }
 
@@ -37,7 +41,16 @@ void end_climb(LedgerAccount& account) noexcept {
     Climb on = Climb::on;
     if (!account.climb.compare_exchange_strong(on, Climb::ending)) return;
     const bool is_over = account.reserved.load() <= account.peak.load();
+    account.is_stuck.store(0, std::memory_order_relaxed);
     account.climb.store(is_over ? Climb::none : Climb::on);
+}
+
+// True when the climb is on. Waits for who begins or ends it.
+bool wait_for_climb(LedgerAccount& account, Patience& patience) noexcept {
+    if (account.climb.load() == Climb::on) return true;
+    if (account.is_stuck.load(std::memory_order_relaxed) != 0) return false;
+    if (!patience.wait()) account.is_stuck.store(1, std::memory_order_relaxed);
+    return false;
 }
 
 }  // namespace
@@ -46,18 +59,21 @@ bool begin_climb(Ledger& ledger, Tag tag) noexcept {
     LedgerAccount& account = account_of(ledger, tag);
     for (Patience patience;;) {
         if (take_climb(account, Climb::none)) {
-            const bool is_known = revoke_all_credit(ledger, tag);
-            hand_back(account, is_known);
+            hand_back(account, revoke_all_credit(ledger, tag));
             return true;
         }
-        if (account.climb.load() == Climb::on) return true;
-        if (!patience.wait()) return false;
+        if (wait_for_climb(account, patience)) return true;
+        if (account.is_stuck.load(std::memory_order_relaxed) != 0) return false;
     }
 }
 
-void raise_peaks(Ledger& ledger, Tag tag) noexcept {
-    visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
-        const std::int64_t held = account.held.load(std::memory_order_acquire);
+std::int64_t calls_to_rest(const LedgerAccount& account) noexcept {
+    return std::max(account.calls_to_rest.load(std::memory_order_relaxed), kLeastCallsToRest);
+}
+
+void hold_at_peaks(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        const std::int64_t held = account.held.fetch_add(bytes) + bytes;
         if (held <= account.peak.load(std::memory_order_relaxed)) return true;
         raise_to(account.peak, held);
         account.calm_calls.store(0, std::memory_order_relaxed);
@@ -65,10 +81,17 @@ void raise_peaks(Ledger& ledger, Tag tag) noexcept {
     });
 }
 
-void note_rough_peaks(Ledger& ledger, Tag tag) noexcept {
-    visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
-        if (account.reserved.load() > account.peak.load())
+void note_rough_peaks(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
+    visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
+        if (account.reserved.load() + bytes > account.peak.load())
             account.is_peak_rough.store(1, std::memory_order_relaxed);
+        return true;
+    });
+}
+
+void note_rough_climbs(Ledger& ledger, Tag tag) noexcept {
+    visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
+        if (account.climb.load() != Climb::none) account.is_peak_rough.store(1, std::memory_order_relaxed);
         return true;
     });
 }
@@ -76,7 +99,7 @@ void note_rough_peaks(Ledger& ledger, Tag tag) noexcept {
 void rest_after_climb(Ledger& ledger, Tag tag) noexcept {
     visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
         if (account.climb.load(std::memory_order_relaxed) == Climb::on &&
-            account.calm_calls.fetch_add(1, std::memory_order_relaxed) >= kCalmCalls)
+            account.calm_calls.fetch_add(1, std::memory_order_relaxed) >= calls_to_rest(account))
             end_climb(account);
         return true;
     });
@@ -98,13 +121,15 @@ void forget_peaks(Ledger& ledger) noexcept {
             taken = take_climb(account, Climb::none) || take_climb(account, Climb::on);
         } while (!taken && patience.wait());
     });
-    const bool is_known = revoke_all_credit(ledger, {});
+    const Revocation revocation = revoke_all_credit(ledger, {});
     visit_open([&](LedgerAccount& account) noexcept {
         const std::size_t id = static_cast<std::size_t>(&account - ledger.accounts.data());
         if (!is_taken[id]) return;
         account.is_peak_rough.store(0, std::memory_order_relaxed);
-        account.peak.store(account.held.load(std::memory_order_acquire));
-        hand_back(account, is_known);
+        account.peak.store(account.held.load());
+        // What was confirmed in between, below the old peak.
+        raise_to(account.peak, account.held.load());
+        hand_back(account, revocation);
     });
 }
 

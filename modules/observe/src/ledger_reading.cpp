@@ -156,7 +156,10 @@ Status check_ledger() noexcept {
                              held == live + sums.credit && live >= 0 && sums.credit >= 0;
         const std::int64_t peak = account.peak.load(std::memory_order_relaxed);
         const bool climbs = account.climb.load(std::memory_order_relaxed) != detail::Climb::none;
-        const bool is_below_peak = climbs ? live <= peak && sums.credit == 0 : held <= peak;
+        // Credit that could not be taken back makes a peak rough.
+        const bool is_rough = account.is_peak_rough.load(std::memory_order_relaxed) != 0;
+        const bool is_below_peak =
+            climbs ? live <= peak && (sums.credit == 0 || is_rough) : held <= peak || is_rough;
         if (!adds_up || !is_below_peak) return Status::corrupt_data;
     }
     return Status::ok;

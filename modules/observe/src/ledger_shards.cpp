@@ -117,9 +117,11 @@ void repair_shard(LedgerShard& shard) noexcept {
 }
 
 // In the child the peaks hold for all of it again when nobody has credit. Only what there is, is written to:
-// a page that is not stays the parent's.
+// a page that is not stays the parent's. All cells: the first free under a tag may not be marked as a use
+// yet.
 void forfeit_credit(LedgerShard& shard) noexcept {
-    visit_used_tags(shard, [&](std::size_t id) noexcept {
+    const std::size_t tags = tag_count();
+    for (std::size_t id = 0; id < tags; ++id) {
         LedgerCell& cell = shard.cells[id];
         LedgerSlowCell& slow = shard.slow_cells[id];
         const std::int64_t credit = shard.credit(id);
@@ -127,7 +129,7 @@ void forfeit_credit(LedgerShard& shard) noexcept {
         const std::int64_t revoked = slow.revoked.load(std::memory_order_relaxed);
         if (cell.floor.load(std::memory_order_relaxed) != revoked) cell.floor.store(revoked);
         if (cell.ceiling.load(std::memory_order_relaxed) != 0) cell.ceiling.store(0);
-    });
+    }
 }
 
 }  // namespace
@@ -183,7 +185,8 @@ void visit_cells_below(const LedgerShard& shard, Tag top, Visit&& visit) noexcep
     });
 }
 
-// By who revokes, after the barrier, or by the owner at any time; one of them does it.
+// By who revokes, after the barrier, or by the owner at any time; one of them does it. Whoever sees the floor
+// within reach again finds it released.
 void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
     LedgerCell& cell = shard.cells[tag.id()];
     std::int64_t floor = kOutOfReach;
@@ -192,12 +195,23 @@ void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
     const std::int64_t credit = std::max<std::int64_t>(shard.credit(tag.id()), 0);
     auto& revoked = shard.slow_cells[tag.id()].revoked;
     add_to(revoked, credit);
-    cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
     if (credit != 0) release_bytes(ledger, tag, credit);
+    cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
 }
 
-// False when credit is left to its owners. Requires: g_revoking is held.
-bool revoke(Ledger& ledger, Tag tag) noexcept {
+// Unless its owner is just giving the credit up.
+void put_out_of_reach(LedgerCell& cell) noexcept {
+    // The next free looks at the bounds again.
+    cell.ceiling.store(0, std::memory_order_relaxed);
+    std::int64_t floor = cell.floor.load(std::memory_order_relaxed);
+    while (floor != kBeingTaken &&
+           !cell.floor.compare_exchange_weak(floor, kOutOfReach, std::memory_order_relaxed)) {
+    }
+}
+
+// Requires: g_revoking is held.
+Revocation revoke(Ledger& ledger, Tag tag) noexcept {
+    Revocation result;
     // A thread that is not seen here begins later, and finds what made the caller revoke when it settles.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // The same ones below: of a shard that is first used in between, the barrier has said nothing.
@@ -205,18 +219,49 @@ bool revoke(Ledger& ledger, Tag tag) noexcept {
     // All of them, whether or not they hold credit now: some may be about to.
     visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
         visit_cells_below(shard, tag, [&](Tag at) noexcept {
-            // The next free looks at the bounds again.
-            shard.cells[at.id()].ceiling.store(0, std::memory_order_relaxed);
-            shard.cells[at.id()].floor.store(kOutOfReach, std::memory_order_relaxed);
+            put_out_of_reach(shard.cells[at.id()]);
+            ++result.cells;
         });
     });
     // The common shard needs no barrier: who uses it does slow work only, with a fence of its own.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // Where the system refuses one, the floors stay out of reach: see give_up_revoked.
-    if (g_platform.has_barrier.load(std::memory_order_relaxed) && !os::process_barrier()) return false;
+    if (g_platform.has_barrier.load(std::memory_order_relaxed) && !os::process_barrier()) return result;
     visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
         visit_cells_below(shard, tag, [&](Tag at) noexcept { take_credit_of(ledger, shard, at); });
     });
+    result.is_complete = true;
+    return result;
+}
+
+// Calls done(shard) again and again, until it is true for all; false when the patience is at its end.
+template <class Done>
+bool wait_for_shards(Ledger& ledger, Patience& patience, Done&& done) noexcept {
+    bool is_patient = true;
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        while (is_patient && !done(shard))
+            is_patient = patience.wait();
+    });
+    return is_patient;
+}
+
+bool is_nothing_being_taken(const LedgerShard& shard, Tag tag) noexcept {
+    bool result = true;
+    visit_cells_below(shard, tag, [&](Tag at) noexcept {
+        result = result && shard.cells[at.id()].floor.load(std::memory_order_acquire) != kBeingTaken;
+    });
+    return result;
+}
+
+// Somebody who revokes was waited for in vain.
+constinit std::atomic<bool> g_is_revoker_stuck = false;
+
+bool lock_patiently(LedgerLock& lock, Patience& patience) noexcept {
+    while (!lock.try_lock()) {
+        if (g_is_revoker_stuck.load(std::memory_order_relaxed)) return false;
+        if (!patience.wait()) g_is_revoker_stuck.store(true, std::memory_order_relaxed);
+    }
+    g_is_revoker_stuck.store(false, std::memory_order_relaxed);
     return true;
 }
 
@@ -227,31 +272,26 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     static_cast<void>(revoke(ledger, tag));
 }
 
-bool revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
+Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
     Patience patience;
     // Who begins to grant from now on sees what the caller has set.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    bool is_quiet = true;
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        while (is_quiet && shard.is_granting.load(std::memory_order_acquire) != 0)
-            is_quiet = patience.wait();
+    const bool is_granted = wait_for_shards(ledger, patience, [](const LedgerShard& shard) noexcept {
+        return shard.is_granting.load(std::memory_order_acquire) == 0;
     });
-    while (!g_revoking.try_lock()) {
-        if (!patience.wait()) return false;
-    }
-    const bool is_taken = revoke(ledger, tag);
+    if (!lock_patiently(g_revoking, patience)) return {};
+    Revocation result = revoke(ledger, tag);
     g_revoking.unlock();
-    return is_quiet && is_taken;
+    const bool is_taken = wait_for_shards(ledger, patience, [&](const LedgerShard& shard) noexcept {
+        return is_nothing_being_taken(shard, tag);
+    });
+    result.is_complete = result.is_complete && is_granted && is_taken;
+    return result;
 }
 
 void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept {
-    const auto& floor = own.cells[tag.id()].floor;
-    for (;;) {
-        const std::int64_t seen = floor.load(std::memory_order_acquire);
-        if (seen < kBeingTaken) return;
-        if (seen == kOutOfReach) take_credit_of(ledger, own, tag);
-        if (seen == kBeingTaken) os::yield_thread();
-    }
+    if (own.cells[tag.id()].floor.load(std::memory_order_acquire) == kOutOfReach)
+        take_credit_of(ledger, own, tag);
 }
 
 std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {

@@ -60,10 +60,16 @@ void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
 // Takes the credit back that threads hold for the tag and those below it, whatever they are doing. Where the
 // system has no barrier after all, they can use none of it, and each gives it back with its next slow work.
 void revoke_credit(Ledger& ledger, Tag tag) noexcept;
-// The same once all who were granting are done with it; false when somebody who was stopped is in the way for
-// too long. Then credit may be left.
-[[nodiscard]] bool revoke_all_credit(Ledger& ledger, Tag tag) noexcept;
-// For a cell of the caller's that is being revoked: gives its credit up himself, and does not wait.
+struct Revocation {
+    // False when credit may be left.
+    bool is_complete = false;
+    // How many it looked at.
+    std::uint32_t cells = 0;
+};
+// The same once all who were granting are done with it, or just taking credit; not complete when somebody who
+// was stopped is in the way for too long.
+[[nodiscard]] Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept;
+// For a cell of the caller's that is to be revoked: gives its credit up himself, unless somebody is at it.
 void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept;
 
 // What is out as credit for the tag and those below it.

@@ -132,7 +132,7 @@ private:
             if (growth != 0) detail::uncharge_growth(tag, growth);
             return kMustSucceed ? fail(tag, given.status(), new_size, alignment, block) : given.status();
         }
-        if (growth != 0) detail::confirm_slow(tag);
+        if (growth != 0) detail::confirm_slow(tag, growth);
         if (new_size < block.size) detail::refund_shrinkage(tag, block.size - new_size);
         const MemoryBlock changed{given->data, new_size};
         if (trailer.is_sampled()) detail::end_taken_sample(sample);
@@ -156,10 +156,10 @@ private:
         const auto given = upstream_->allocate(size + sizeof(detail::BlockTrailer), alignment);
         if (!given) {
             if (!charge.is_deferred()) return give_up(tag, given.status(), size, alignment);
-            detail::uncharge(tag, size);
+            detail::uncharge_slow(tag, size);
             return fail(tag, given.status(), size, alignment);
         }
-        if (charge.is_deferred()) detail::confirm_slow(tag);
+        if (charge.is_deferred()) detail::confirm_slow(tag, size);
         const bool is_sample = charge.is_deferred() ? detail::is_sample_due(size) : charge.is_sampled();
         const MemoryBlock block{given->data, size};
         // One call for all, so that a place in the program is one site.
@@ -181,7 +181,7 @@ private:
     // Memory was charged for out of credit and could not be had.
     [[gnu::cold, gnu::noinline]] Expected<MemoryBlock> give_up(Tag tag, Status status, std::size_t size,
                                                                std::size_t alignment) noexcept {
-        detail::uncharge(tag, size);
+        detail::uncharge_credit(tag, size);
         detail::uncount_sample(size);
         return fail(tag, status, size, alignment);
     }

@@ -109,12 +109,15 @@ struct alignas(64) LedgerAccount {
     // In use, or out as credit, or just being asked for. Never above the budget, nor above the peak but while
     // the account climbs.
     std::atomic<std::int64_t> reserved;
-    // The same without what is just being asked for, and may be refused further up.
+    // The same without what is just being asked for: it may be refused further up, or not to be had.
     std::atomic<std::int64_t> held;
     std::atomic<std::int64_t> peak;
     std::atomic<Climb> climb;
-    // Slow work since the peak was last raised.
+    // Slow work since the peak was last raised, and after how much of it the account rests.
     std::atomic<std::uint32_t> calm_calls;
+    std::atomic<std::uint32_t> calls_to_rest;
+    // Somebody was waited for in vain: nobody else waits until the climb has come further.
+    std::atomic<std::uint32_t> is_stuck;
     std::atomic<std::int64_t> hard;
     std::atomic<std::int64_t> soft;
     // Where somebody wants to know that so much is in use, and when it was reached: zero until then.

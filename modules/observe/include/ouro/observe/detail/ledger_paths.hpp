@@ -107,9 +107,9 @@ inline void taken_then_look() noexcept {
     return {};
 }
 
-// The memory of a slow charge or of a growth is there: only now it counts for the peak, and for the bounds
-// that somebody wants to hear of. What comes out of credit never makes a new peak.
-[[gnu::cold, gnu::noinline]] void confirm_slow(Tag tag) noexcept;
+// The memory of a slow charge or of a growth of so many bytes is there: only now it counts for the peak, and
+// for the bounds that somebody wants to hear of. What comes out of credit never makes a new peak.
+[[gnu::cold, gnu::noinline]] void confirm_slow(Tag tag, std::size_t bytes) noexcept;
 
 // For a block that is there already, with slow work where it takes some: ok, budget_exceeded or rate_limited,
 // which then count as failures of the tag.
@@ -117,7 +117,7 @@ inline void taken_then_look() noexcept {
     const Charge charged = charge_credit(tag, bytes);
     if (!charged.is_deferred()) return charged;
     const Status status = charge_slow(tag.trailer.tag(), bytes);
-    if (status == Status::ok) confirm_slow(tag.trailer.tag());
+    if (status == Status::ok) confirm_slow(tag.trailer.tag(), bytes);
     return Charge(status);
 }
 
@@ -140,8 +140,10 @@ inline void refund(ChargedTag tag, std::size_t bytes) noexcept {
 [[nodiscard, gnu::cold]] Status charge_growth(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold]] void refund_shrinkage(Tag tag, std::size_t bytes) noexcept;
 
-// Take back a charge whose memory could not be had, as if it had not been made.
-[[gnu::cold]] void uncharge(Tag tag, std::size_t bytes) noexcept;
+// Take back a charge whose memory could not be had, as if it had not been made: one out of credit, a slow
+// one, or a growth.
+[[gnu::cold]] void uncharge_credit(Tag tag, std::size_t bytes) noexcept;
+[[gnu::cold]] void uncharge_slow(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold]] void uncharge_growth(Tag tag, std::size_t bytes) noexcept;
 [[gnu::cold]] void count_failure(Tag tag, Status status) noexcept;
 
