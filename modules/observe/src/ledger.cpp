@@ -82,6 +82,8 @@ bool return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
 
 // The same whoever is at it; waits for who is just taking it.
 void return_surely(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
+    if (place.credit() <= kept) return;
+    const CreditScope scope(place.shard);
     for (Patience patience; !return_excess(ledger, place, tag, kept);) {
         give_up_revoked(ledger, place.shard, tag);
         if (!patience.wait()) return note_rough_peaks(ledger, tag, 0);
@@ -107,7 +109,8 @@ void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
 // Credit for what comes next, where the bounds allow it.
 void grant_credit(Ledger& ledger, const Place& place, Tag tag) noexcept {
     if (spare_grant(ledger, tag) == 0) return;
-    const GrantScope scope(place.shard);
+    const CreditScope scope(place.shard);
+    CreditScope::look_anew();
     const std::int64_t spare = spare_grant(ledger, tag);
     if (!reserve_bytes(ledger, tag, spare, PeakRule::keep).is_granted()) return;
     place.add_granted(spare);

@@ -9,6 +9,7 @@
 #include <ouro/os/thread_exit.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -95,24 +96,32 @@ void resume_shards() noexcept {
 
 namespace {
 
-// Calls visit(id) for each tag whose cell was ever used.
+// Calls visit(word, bits) for the bits of the tags whose cells were ever used.
 template <class Visit>
-void visit_used_tags(const LedgerShard& shard, Visit&& visit) noexcept {
+void visit_used_words(const LedgerShard& shard, Visit&& visit) noexcept {
     for (std::size_t word = 0; word < shard.used_tags.size(); ++word) {
-        std::uint64_t bits = shard.used_tags[word].load(std::memory_order_acquire);
-        for (; bits != 0; bits &= bits - 1)
-            visit(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+        const std::uint64_t bits = shard.used_tags[word].load(std::memory_order_acquire);
+        if (bits != 0) visit(word, bits);
     }
+}
+
+// Calls visit(id) for each bit of a word.
+template <class Visit>
+void visit_bits(std::size_t word, std::uint64_t bits, Visit&& visit) noexcept {
+    for (; bits != 0; bits &= bits - 1)
+        visit(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
 }
 
 // Of a thread that may have been anywhere in its work.
 void repair_shard(LedgerShard& shard) noexcept {
     shard.is_owned.store(0, std::memory_order_relaxed);
-    shard.is_granting.store(0, std::memory_order_relaxed);
-    visit_used_tags(shard, [&](std::size_t id) noexcept {
-        // Taken, and not yet looked whether it may be.
-        if (const std::int64_t credit = shard.credit(id); credit < 0)
-            add_to(shard.cells[id].allocated, credit);
+    shard.moves_credit.store(0, std::memory_order_relaxed);
+    visit_used_words(shard, [&](std::size_t word, std::uint64_t bits) noexcept {
+        visit_bits(word, bits, [&](std::size_t id) noexcept {
+            // Taken, and not yet looked whether it may be.
+            if (const std::int64_t credit = shard.credit(id); credit < 0)
+                add_to(shard.cells[id].allocated, credit);
+        });
     });
 }
 
@@ -176,12 +185,27 @@ bool may_take(const LedgerShard& shard, const LedgerCell& cell) noexcept {
 
 namespace {
 
-// Calls visit(tag) for the used cells of the tag and those below it.
+// A tag and those below it.
+class TagSet {
+public:
+    explicit TagSet(Tag top) noexcept {
+        const std::size_t count = tag_count();
+        for (std::size_t id = top.id(); id < count; ++id) {
+            if (is_tag_within(Tag::from_id(static_cast<std::uint16_t>(id)), top))
+                bits_[id / 64] |= std::uint64_t{1} << id % 64;
+        }
+    }
+    [[nodiscard]] std::uint64_t word(std::size_t index) const noexcept { return bits_[index]; }
+
+private:
+    std::array<std::uint64_t, kMaxTags / 64> bits_{};
+};
+
+// Calls visit(id) for the used cells of the tags.
 template <class Visit>
-void visit_cells_below(const LedgerShard& shard, Tag top, Visit&& visit) noexcept {
-    visit_used_tags(shard, [&](std::size_t id) noexcept {
-        const Tag tag = Tag::from_id(static_cast<std::uint16_t>(id));
-        if (is_tag_within(tag, top)) visit(tag);
+void visit_cells(const LedgerShard& shard, const TagSet& tags, Visit&& visit) noexcept {
+    visit_used_words(shard, [&](std::size_t word, std::uint64_t bits) noexcept {
+        visit_bits(word, bits & tags.word(word), visit);
     });
 }
 
@@ -212,14 +236,15 @@ void put_out_of_reach(LedgerCell& cell) noexcept {
 // Requires: g_revoking is held.
 Revocation revoke(Ledger& ledger, Tag tag) noexcept {
     Revocation result;
+    const TagSet tags(tag);
     // A thread that is not seen here begins later, and finds what made the caller revoke when it settles.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // The same ones below: of a shard that is first used in between, the barrier has said nothing.
     const std::uint32_t shards = ledger.used_shards.load(std::memory_order_acquire);
     // All of them, whether or not they hold credit now: some may be about to.
     visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag, [&](Tag at) noexcept {
-            put_out_of_reach(shard.cells[at.id()]);
+        visit_cells(shard, tags, [&](std::size_t id) noexcept {
+            put_out_of_reach(shard.cells[id]);
             ++result.cells;
         });
     });
@@ -228,29 +253,22 @@ Revocation revoke(Ledger& ledger, Tag tag) noexcept {
     // Where the system refuses one, the floors stay out of reach: see give_up_revoked.
     if (g_platform.has_barrier.load(std::memory_order_relaxed) && !os::process_barrier()) return result;
     visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag, [&](Tag at) noexcept { take_credit_of(ledger, shard, at); });
+        visit_cells(shard, tags, [&](std::size_t id) noexcept {
+            take_credit_of(ledger, shard, Tag::from_id(static_cast<std::uint16_t>(id)));
+        });
     });
     result.is_complete = true;
     return result;
 }
 
-// Calls done(shard) again and again, until it is true for all; false when the patience is at its end.
-template <class Done>
-bool wait_for_shards(Ledger& ledger, Patience& patience, Done&& done) noexcept {
+// Each once; false when the patience is at its end.
+bool wait_for_movers(Ledger& ledger, Patience& patience) noexcept {
     bool is_patient = true;
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        while (is_patient && !done(shard))
+    visit_shards(ledger, [&](const LedgerShard& shard) noexcept {
+        while (is_patient && shard.moves_credit.load(std::memory_order_acquire) != 0)
             is_patient = patience.wait();
     });
     return is_patient;
-}
-
-bool is_nothing_being_taken(const LedgerShard& shard, Tag tag) noexcept {
-    bool result = true;
-    visit_cells_below(shard, tag, [&](Tag at) noexcept {
-        result = result && shard.cells[at.id()].floor.load(std::memory_order_acquire) != kBeingTaken;
-    });
-    return result;
 }
 
 // Somebody who revokes was waited for in vain.
@@ -276,16 +294,14 @@ Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
     Patience patience;
     // Who begins to grant from now on sees what the caller has set.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const bool is_granted = wait_for_shards(ledger, patience, [](const LedgerShard& shard) noexcept {
-        return shard.is_granting.load(std::memory_order_acquire) == 0;
-    });
+    const bool is_granted = wait_for_movers(ledger, patience);
     if (!lock_patiently(g_revoking, patience)) return {};
     Revocation result = revoke(ledger, tag);
     g_revoking.unlock();
-    const bool is_taken = wait_for_shards(ledger, patience, [&](const LedgerShard& shard) noexcept {
-        return is_nothing_being_taken(shard, tag);
-    });
-    result.is_complete = result.is_complete && is_granted && is_taken;
+    // Who has taken it out of a cell before it was looked at there.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const bool is_returned = wait_for_movers(ledger, patience);
+    result.is_complete = result.is_complete && is_granted && is_returned;
     return result;
 }
 
@@ -295,11 +311,12 @@ void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept {
 }
 
 std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {
+    const TagSet tags(tag);
     std::int64_t sum = 0;
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        visit_cells_below(shard, tag, [&](Tag at) noexcept {
+    visit_shards(ledger, [&](const LedgerShard& shard) noexcept {
+        visit_cells(shard, tags, [&](std::size_t id) noexcept {
             // Less than none is what an owner has taken and will not get.
-            sum += std::max<std::int64_t>(shard.credit(at.id()), 0);
+            sum += std::max<std::int64_t>(shard.credit(id), 0);
         });
     });
     return sum;

@@ -22,17 +22,20 @@ private:
     LedgerShard* shard_;
 };
 
-// While it is there, the owner of the shard may be about to put credit into one of its cells that nobody sees
-// there yet. What he reads in it about bounds is not older than its beginning.
-class GrantScope {
+// While it is there, the owner of the shard moves credit between an account and a cell: it may be in the one
+// and not in the other.
+class CreditScope {
 public:
-    explicit GrantScope(LedgerShard& shard) noexcept : shard_(shard) {
-        shard_.is_granting.store(1, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+    explicit CreditScope(LedgerShard& shard) noexcept : shard_(shard) {
+        shard_.moves_credit.store(1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release);
     }
-    ~GrantScope() { shard_.is_granting.store(0, std::memory_order_release); }
-    GrantScope(const GrantScope&) = delete;
-    GrantScope& operator=(const GrantScope&) = delete;
+    ~CreditScope() { shard_.moves_credit.store(0, std::memory_order_release); }
+    CreditScope(const CreditScope&) = delete;
+    CreditScope& operator=(const CreditScope&) = delete;
+
+    // What is read about bounds after this is not older than the scope.
+    static void look_anew() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 private:
     LedgerShard& shard_;
@@ -66,8 +69,8 @@ struct Revocation {
     // How many it looked at.
     std::uint32_t cells = 0;
 };
-// The same once all who were granting are done with it, or just taking credit; not complete when somebody who
-// was stopped is in the way for too long.
+// The same, and all who were moving credit are done with it; not complete when somebody who was stopped is in
+// the way for too long.
 [[nodiscard]] Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept;
 // For a cell of the caller's that is to be revoked: gives its credit up himself, unless somebody is at it.
 void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept;

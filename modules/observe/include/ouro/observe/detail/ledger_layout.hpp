@@ -58,8 +58,8 @@ struct LedgerSlowCell {
 struct alignas(4096) LedgerShard {
     // One while a thread owns it.
     std::atomic<std::uint32_t> is_owned;
-    // One while its owner takes credit that nobody sees in a cell yet.
-    std::atomic<std::uint32_t> is_granting;
+    // One while its owner moves credit between an account and a cell.
+    std::atomic<std::uint32_t> moves_credit;
     // Allocations that did not come from credit, and their time.
     std::atomic<std::uint64_t> slow_allocations;
     std::atomic<std::uint64_t> slow_ns;
