@@ -192,6 +192,20 @@ TEST(Ledger, APeakIsNeverBelowWhatIsLive) {
     EXPECT_EQ(use_of(tag).peak_bytes, 0U);
 }
 
+// Others make peaks while the resource below looks for memory that it does not find.
+TEST(Ledger, WhatCouldNotBeHadIsInNoPeak) {
+    const Tag tag = fresh_tag(fresh_tag());
+    ASSERT_EQ(detail::charge_growth(tag, std::size_t{100} << 20), Status::ok);
+    ASSERT_EQ(detail::charge_slow(tag, 5'000), Status::ok);
+    ASSERT_EQ(test::charge(tag, 64), Status::ok);
+    detail::uncharge_slow(tag, 5'000);
+    detail::uncharge_growth(tag, std::size_t{100} << 20);
+    EXPECT_EQ(use_of(tag).peak_bytes, 64U);
+    EXPECT_TRUE(use_of(tag).is_peak_exact);
+    test::refund(tag, 64);
+    EXPECT_EQ(check_ledger(), Status::ok);
+}
+
 // Each number that has to fit the others, a little too large.
 TEST(Ledger, TheCheckFindsWhatDoesNotAddUp) {
     const Tag parent = fresh_tag();

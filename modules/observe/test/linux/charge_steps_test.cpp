@@ -5,6 +5,7 @@
 #include "stop_everywhere.hpp"
 
 #include <ouro/observe/budget.hpp>
+#include <ouro/observe/detail/observe_image.hpp>
 #include <ouro/observe/events.hpp>
 #include <ouro/observe/ledger.hpp>
 
@@ -178,6 +179,49 @@ TEST(ChargeSteps, ASoftBudgetSetAnywhereInAChargeIsNoticedSoon) {
                              EXPECT_EQ(events[0].tag, tag);
                              test::refund(tag, kBeyond);
                              test::refund(tag, kMuch);
+                         }},
+                    100);
+}
+
+// A request beyond reason takes first and looks then, as all do: what is revoked meanwhile must not stay.
+TEST(ChargeSteps, ABudgetSetAnywhereInARequestBeyondReasonIsKept) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare =
+                         [&] {
+                             ASSERT_TRUE(set_budget(tag, {}));
+                             test::rest_below_a_peak(tag, 1'000'000);
+                         },
+                     .stepped = [&] { EXPECT_NE(test::charge(tag, SIZE_MAX / 2 - 1'000), Status::ok); },
+                     .other = {.meanwhile = [&] { EXPECT_TRUE(set_budget(tag, {.hard_bytes = 1'000})); }},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(test::charge(tag, 1'001), Status::budget_exceeded);
+                             EXPECT_EQ(use_of(tag).live_bytes, 0U);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                         }},
+                    100);
+}
+
+// Accounts open from the top: whoever sees one has those above it with their bounds.
+TEST(ChargeSteps, TwoThreadsMayOpenAnAccountAtOnce) {
+    const Tag above = fresh_tag();
+    const Tag tag = fresh_tag(fresh_tag(above));
+    const auto close_accounts = [&] {
+        for (Tag at = tag; !at.is_untagged(); at = tag_parent(at)) {
+            detail::LedgerAccount& account = detail::observe_image()->ledger.accounts[at.id()];
+            account.is_open.store(0);
+            account.hard.store(0);
+            account.parent = 0;
+        }
+    };
+    stop_everywhere({.prepare = close_accounts,
+                     .stepped = [&] { ASSERT_EQ(test::charge(tag, 100), Status::ok); },
+                     .other = {.meanwhile = [&] { EXPECT_EQ(test::charge(tag, 50), Status::ok); }},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(use_of(above).live_bytes, 150U);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                             test::refund(tag, 150);
                          }},
                     100);
 }
