@@ -18,10 +18,28 @@
 namespace ouro::process_heap {
 namespace {
 
-// The file's name with the process's number in place of %p.
+// The folder that the program began in, with a slash: it may go elsewhere. Nothing where its name is too
+// long.
+constexpr std::size_t kMostFolderName = 700;
+char g_first_folder[kMostFolderName] = {};
+
+void note_first_folder() noexcept {
+    if (g_first_folder[0] != '\0') return;
+    // Room for the slash.
+    if (::getcwd(g_first_folder, sizeof g_first_folder - 1) == nullptr) {
+        g_first_folder[0] = '\0';
+        return;
+    }
+    const std::size_t length = std::strlen(g_first_folder);
+    if (g_first_folder[length - 1] != '/') g_first_folder[length] = '/';
+}
+
+// The file's name with the process's number in place of %p, from the first folder.
 class FileName {
 public:
     explicit FileName(const char* pattern) noexcept {
+        for (const char* at = pattern[0] == '/' ? "" : g_first_folder; *at != '\0'; ++at)
+            add(*at);
         for (; *pattern != '\0'; ++pattern) {
             if (pattern[0] == '%' && pattern[1] == 'p') {
                 add_number(static_cast<unsigned>(::getpid()));
@@ -60,7 +78,7 @@ private:
         add(static_cast<char>('0' + number % 10));
     }
 
-    char text_[kMostProfileName + 32] = {};
+    char text_[kMostFolderName + kMostProfileName + 32] = {};
     std::size_t length_ = 0;
 };
 
@@ -184,9 +202,11 @@ void complain_about(const FileName& name, Status status) noexcept {
 void note_begin_of_profile() noexcept {
     // As coarse as the times of files, and so never later than one that is written from now on.
     ::clock_gettime(CLOCK_REALTIME_COARSE, &g_begin);
-    if (!is_profiling()) return;
     if (settings().profile_file[0] == '\0') return;
     const int error_before = errno;
+    note_first_folder();
+    errno = error_before;
+    if (!is_profiling()) return;
     const FileName name(settings().profile_file);
     if (::stat(name.text(), &g_found) != 0) g_found = {};
     if (const Status status = may_write_profile(name); status != Status::ok) complain_about(name, status);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -24,6 +25,10 @@ constexpr std::size_t kMostTableBytes = std::size_t{1} << 20;
 class RecordingReader {
 public:
     explicit RecordingReader(const std::string& path) : path_(path) {
+        // One would wait for whoever writes to it.
+        if (std::error_code error; std::filesystem::is_fifo(path, error))
+            throw ReportError("'" + path +
+                              "' is a pipe, not a recording; ouro::save_recording(path) writes one");
         errno = 0;
         file_.open(path, std::ios::binary);
         if (file_) return;

@@ -52,6 +52,7 @@ Report make_report(const LoadedImage& loaded) {
     report.record_set = loaded.record_set;
     report.record_sets = loaded.record_sets;
     report.tags = read_tags(image.ledger);
+    if (!report.tags.empty()) report.live_bytes = report.tags.front().live_bytes;
     report.has_charges =
         std::any_of(report.tags.begin(), report.tags.end(), [](const TagReport& tag) { return tag.is_used; });
     read_events(image.events, report);
@@ -126,6 +127,7 @@ void keep_tag(Report& report, const std::string& name) {
     if (top == report.tags.end() &&
         std::none_of(report.blocks.tags.begin(), report.blocks.tags.end(), has_it))
         throw ReportError("no tag is called '" + name + "'; " + list_names(report));
+    report.is_of_one_tag = true;
     // A tag that only blocks have was charged nothing.
     report.tags = top == report.tags.end() ? std::vector<TagReport>{} : tree_below(report, top);
     if (!report.tags.empty() && report.tags.front().id == 0) return;

@@ -218,6 +218,9 @@ struct Report {
     // Those that were used, a parent before those below it, which are sorted by what is live. Everything is
     // always there.
     std::vector<TagReport> tags;
+    // Under all tags, whichever are kept, and whether it is one with those below it.
+    std::uint64_t live_bytes = 0;
+    bool is_of_one_tag = false;
     // The latest first.
     std::vector<EventReport> events;
     std::uint64_t event_count = 0;

@@ -72,13 +72,12 @@ std::string tags_text(const Report& report, const ReportStyle& style) {
     TextColumns columns({Side::left, Side::right, Side::right, Side::right, Side::right, Side::right,
                          Side::right, Side::right, Side::right, Side::left});
     columns.head({"Tag", "live", "peak", "soft", "hard", "blocks", "allocations", "new/s", "bytes/s", ""});
-    const std::uint64_t all_bytes = report.tags.empty() ? 0 : report.tags.front().live_bytes;
     for (const TagReport& tag : report.tags) {
         columns.row({std::string(std::size_t{2} * tag.depth, ' ') + tag.name, size_text(tag.live_bytes),
                      size_text(tag.peak_bytes), bound_text(tag.soft_bytes), bound_text(tag.hard_bytes),
                      count_text(tag.live_blocks), count_text(tag.allocations),
                      rate_text(tag.allocations_per_second), byte_rate_text(tag.allocated_bytes_per_second),
-                     share_text(tag, all_bytes, style)});
+                     share_text(tag, report.live_bytes, style)});
     }
     return columns.text();
 }

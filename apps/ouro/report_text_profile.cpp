@@ -159,7 +159,8 @@ std::string timeline_text(const Report& report, const ReportStyle& style) {
     if (std::any_of(report.timeline.begin(), report.timeline.end(), is_told))
         add("untracked", [](const MomentReport& moment) { return moment.untracked_bytes.value_or(0); });
     const double seconds = report.timeline.front().seconds_ago - report.timeline.back().seconds_ago;
-    return "Timeline: the last " + duration_text(std::max(seconds, 0.0)) + "\n" + columns.text();
+    return "Timeline: the last " + duration_text(std::max(seconds, 0.0)) +
+           (report.is_of_one_tag ? ", of the whole program\n" : "\n") + columns.text();
 }
 
 }  // namespace ouro

@@ -86,8 +86,9 @@ Expected<void> set_budget(Tag tag, const Budget& budget) noexcept {
     {
         // Both or none of two that are set at once.
         const detail::LedgerLockScope scope(g_setting);
-        account.soft.store(soft, std::memory_order_relaxed);
-        account.is_over_soft.store(0, std::memory_order_relaxed);
+        // One that stays is not passed again because the other changes.
+        if (account.soft.exchange(soft, std::memory_order_relaxed) != soft)
+            account.is_over_soft.store(0, std::memory_order_relaxed);
         account.hard.store(hard);
     }
     // Credit was granted under the old budget.

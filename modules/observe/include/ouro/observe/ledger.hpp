@@ -63,8 +63,8 @@ void reset_peaks() noexcept;
 // Verifies the accounts: ok, or corrupt_data. Requires: nobody allocates or frees meanwhile.
 [[nodiscard]] Status check_ledger() noexcept;
 
-// What the ledger and everything else that observes takes itself: addresses, and the pages of them that were
-// ever written to. Asks the system, which takes some hundred microseconds.
+// What the ledger and everything else that observes takes itself: addresses, and the pages of them that there
+// are now. Asks the system, which takes some hundred microseconds.
 struct ObserveCost {
     std::size_t reserved_bytes = 0;
     std::size_t used_bytes = 0;
