@@ -25,7 +25,8 @@ def charged(below):
     resource = f"ouro::ChargedAllocator<{below}, true>"
     ways = {f"{resource}::{name}" for name in ("allocate", "deallocate", "allocate_specially", "deallocate_specially",
                                                "fail", "give_up")}
-    return ways | {"ouro::detail::deferred_charge", "ouro::detail::sampled_charge", "ouro::detail::refund_slow"}
+    return ways | {"ouro::detail::deferred_charge", "ouro::detail::sampled_charge", "ouro::detail::refund_slow",
+                   "ouro::detail::settle_slow"}
 
 
 COLD = {
