@@ -21,6 +21,7 @@ ordered_json tag_json(const TagReport& tag) {
                       {"own_live_bytes", tag.own_live_bytes},
                       {"live_blocks", tag.live_blocks},
                       {"peak_bytes", tag.peak_bytes},
+                      {"is_peak_exact", tag.is_peak_exact},
                       {"allocations", tag.allocations},
                       {"frees", tag.frees},
                       {"allocated_bytes", tag.allocated_bytes},

@@ -32,6 +32,7 @@ struct TagReport {
     std::uint64_t allocated_bytes = 0;
     std::uint64_t freed_bytes = 0;
     std::uint64_t peak_bytes = 0;
+    bool is_peak_exact = true;
     // Of the tag alone.
     std::uint64_t own_live_bytes = 0;
     std::optional<std::uint64_t> soft_bytes;

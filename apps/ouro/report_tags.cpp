@@ -89,6 +89,7 @@ void fill_use(TagReport& tag, const Sums& sums, const LedgerAccount& account) {
     tag.freed_bytes = at_least_zero(sums.freed_bytes);
     // What is live may not be in the peak yet while the program is at work.
     tag.peak_bytes = std::max(at_least_zero(load(account.peak)), tag.live_bytes);
+    tag.is_peak_exact = load(account.is_peak_rough) == 0;
 }
 
 // Depth first, the largest first among those with the same parent.

@@ -39,6 +39,10 @@ std::string bound_text(const std::optional<std::uint64_t>& bound) {
     return bound ? size_text(*bound) : "";
 }
 
+std::string peak_text(const TagReport& tag) {
+    return (tag.is_peak_exact ? "" : "<= ") + size_text(tag.peak_bytes);
+}
+
 // The share that counts: of the tag's own budget where it has one, otherwise of what is live altogether.
 std::string share_text(const TagReport& tag, std::uint64_t all_bytes, const ReportStyle& style) {
     constexpr std::size_t kBarWidth = 16;
@@ -74,7 +78,7 @@ std::string tags_text(const Report& report, const ReportStyle& style) {
     columns.head({"Tag", "live", "peak", "soft", "hard", "blocks", "allocations", "new/s", "bytes/s", ""});
     for (const TagReport& tag : report.tags) {
         columns.row({std::string(std::size_t{2} * tag.depth, ' ') + tag.name, size_text(tag.live_bytes),
-                     size_text(tag.peak_bytes), bound_text(tag.soft_bytes), bound_text(tag.hard_bytes),
+                     peak_text(tag), bound_text(tag.soft_bytes), bound_text(tag.hard_bytes),
                      count_text(tag.live_blocks), count_text(tag.allocations),
                      rate_text(tag.allocations_per_second), byte_rate_text(tag.allocated_bytes_per_second),
                      share_text(tag, report.live_bytes, style)});

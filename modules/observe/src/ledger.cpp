@@ -85,8 +85,9 @@ void return_surely(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
     if (place.credit() <= kept) return;
     const CreditScope scope(place.shard);
     for (Patience patience; !return_excess(ledger, place, tag, kept);) {
-        give_up_revoked(ledger, place.shard, tag);
-        if (!patience.wait()) return note_rough_peaks(ledger, tag, 0);
+        if (give_up_revoked(ledger, place.shard, tag, patience)) continue;
+        note_rough_peaks(ledger, tag, 0);
+        return note_rough_climbs(ledger, tag);
     }
 }
 
@@ -143,9 +144,12 @@ bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) n
 Status find_room(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     PeakRule rule = PeakRule::keep;
     for (int revocations = 0;;) {
-        if (rule == PeakRule::pass) note_rough_peaks(ledger, tag, bytes);
         const Reservation reservation = reserve_bytes(ledger, tag, bytes, rule);
-        if (reservation.is_granted()) return Status::ok;
+        if (reservation.is_granted()) {
+            // Before it can be in a peak, which comes with the memory.
+            if (rule == PeakRule::pass) note_rough_peaks(ledger, tag, 0);
+            return Status::ok;
+        }
         if (revocations++ < kMostRevocations && make_room(ledger, reservation, bytes)) continue;
         if (reservation.obstacle == Obstacle::peak) {
             if (!begin_climb(ledger, reservation.limiting)) rule = PeakRule::pass;
@@ -226,6 +230,8 @@ void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
+    // Nobody who looks half-way shall take credit for less than it is.
+    return_surely(*ledger, place, tag, 0);
     drop_reserved(place, static_cast<std::int64_t>(bytes));
     unreserve_bytes(*ledger, tag, static_cast<std::int64_t>(bytes));
     if (matter == Matter::block) add_to(place.cell.allocations, -1);
@@ -275,10 +281,11 @@ void uncharge_credit(Tag tag, std::size_t bytes) noexcept {
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
-    // Whoever made a new peak meanwhile took it for memory.
-    note_rough_climbs(*ledger, tag);
     add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
     add_to(place.cell.allocations, -1);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // Who makes a new peak took it for memory.
+    note_rough_climbs(*ledger, tag);
     settle_at(*ledger, place, tag);
 }
 void uncharge_slow(Tag tag, std::size_t bytes) noexcept {

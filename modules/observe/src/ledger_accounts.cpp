@@ -133,6 +133,7 @@ void repair_accounts_in_child() noexcept {
         account.peak.store(std::max(account.peak.load(std::memory_order_relaxed), held),
                            std::memory_order_relaxed);
         account.climb.store(Climb::none, std::memory_order_relaxed);
+        account.is_stuck.store(0, std::memory_order_relaxed);
     }
 }
 

@@ -59,7 +59,7 @@ bool begin_climb(Ledger& ledger, Tag tag) noexcept {
     LedgerAccount& account = account_of(ledger, tag);
     for (Patience patience;;) {
         if (take_climb(account, Climb::none)) {
-            hand_back(account, revoke_all_credit(ledger, tag));
+            hand_back(account, end_credit(ledger, tag));
             return true;
         }
         if (wait_for_climb(account, patience)) return true;
@@ -74,7 +74,7 @@ std::int64_t calls_to_rest(const LedgerAccount& account) noexcept {
 void hold_at_peaks(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     visit_chain(ledger, tag, [&](LedgerAccount& account, Tag) noexcept {
         const std::int64_t held = account.held.fetch_add(bytes) + bytes;
-        if (held <= account.peak.load(std::memory_order_relaxed)) return true;
+        if (held <= account.peak.load()) return true;
         raise_to(account.peak, held);
         account.calm_calls.store(0, std::memory_order_relaxed);
         return true;
@@ -121,7 +121,7 @@ void forget_peaks(Ledger& ledger) noexcept {
             taken = take_climb(account, Climb::none) || take_climb(account, Climb::on);
         } while (!taken && patience.wait());
     });
-    const Revocation revocation = revoke_all_credit(ledger, {});
+    const Revocation revocation = end_credit(ledger, {});
     visit_open([&](LedgerAccount& account) noexcept {
         const std::size_t id = static_cast<std::size_t>(&account - ledger.accounts.data());
         if (!is_taken[id]) return;

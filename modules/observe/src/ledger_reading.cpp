@@ -56,7 +56,8 @@ TagUse make_use(Ledger& ledger, Tag tag, const Sums& sums) noexcept {
     TagUse use{.allocations = sums.allocations,
                .frees = sums.frees,
                .allocated_bytes = sums.allocated_bytes,
-               .freed_bytes = sums.freed_bytes,
+               .freed_bytes = static_cast<std::uint64_t>(
+                   std::max<std::int64_t>(static_cast<std::int64_t>(sums.freed_bytes), 0)),
                .failures = sums.failures};
     // What was allocated and freed between the two looks counts as live; what is granted bounds it.
     const std::int64_t reserved = detail::account_of(ledger, tag).reserved.load(std::memory_order_relaxed);

@@ -96,33 +96,16 @@ void resume_shards() noexcept {
 
 namespace {
 
-// Calls visit(word, bits) for the bits of the tags whose cells were ever used.
-template <class Visit>
-void visit_used_words(const LedgerShard& shard, Visit&& visit) noexcept {
-    for (std::size_t word = 0; word < shard.used_tags.size(); ++word) {
-        const std::uint64_t bits = shard.used_tags[word].load(std::memory_order_acquire);
-        if (bits != 0) visit(word, bits);
-    }
-}
-
-// Calls visit(id) for each bit of a word.
-template <class Visit>
-void visit_bits(std::size_t word, std::uint64_t bits, Visit&& visit) noexcept {
-    for (; bits != 0; bits &= bits - 1)
-        visit(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-}
-
 // Of a thread that may have been anywhere in its work.
 void repair_shard(LedgerShard& shard) noexcept {
     shard.is_owned.store(0, std::memory_order_relaxed);
-    shard.moves_credit.store(0, std::memory_order_relaxed);
-    visit_used_words(shard, [&](std::size_t word, std::uint64_t bits) noexcept {
-        visit_bits(word, bits, [&](std::size_t id) noexcept {
-            // Taken, and not yet looked whether it may be.
-            if (const std::int64_t credit = shard.credit(id); credit < 0)
-                add_to(shard.cells[id].allocated, credit);
-        });
-    });
+    shard.credit_moves.store(0, std::memory_order_relaxed);
+    const std::size_t tags = tag_count();
+    for (std::size_t id = 0; id < tags; ++id) {
+        // Taken, and not yet looked whether it may be.
+        if (const std::int64_t credit = shard.credit(id); credit < 0)
+            add_to(shard.cells[id].allocated, credit);
+    }
 }
 
 // In the child the peaks hold for all of it again when nobody has credit. Only what there is, is written to:
@@ -204,10 +187,26 @@ private:
 // Calls visit(id) for the used cells of the tags.
 template <class Visit>
 void visit_cells(const LedgerShard& shard, const TagSet& tags, Visit&& visit) noexcept {
-    visit_used_words(shard, [&](std::size_t word, std::uint64_t bits) noexcept {
-        visit_bits(word, bits & tags.word(word), visit);
-    });
+    for (std::size_t word = 0; word < shard.used_tags.size(); ++word) {
+        std::uint64_t bits = shard.used_tags[word].load(std::memory_order_acquire) & tags.word(word);
+        for (; bits != 0; bits &= bits - 1)
+            visit(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
 }
+
+// Not more than there is at any moment while it is read: an owner who moves both words at once raises what is
+// allocated first, and lowers it last.
+std::int64_t least_credit(const LedgerShard& shard, std::size_t id) noexcept {
+    const LedgerCell& cell = shard.cells[id];
+    const std::int64_t before = cell.allowance.load(std::memory_order_acquire);
+    const std::int64_t allocated = cell.allocated.load(std::memory_order_acquire);
+    const std::int64_t after = cell.allowance.load(std::memory_order_acquire);
+    return std::min(before, after) - allocated - shard.slow_cells[id].revoked.load(std::memory_order_relaxed);
+}
+
+// Somebody who takes credit, or revokes it, was waited for in vain.
+constinit std::atomic<bool> g_is_taker_stuck = false;
+constinit std::atomic<bool> g_is_revoker_stuck = false;
 
 // By who revokes, after the barrier, or by the owner at any time; one of them does it. Whoever sees the floor
 // within reach again finds it released.
@@ -216,11 +215,13 @@ void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
     std::int64_t floor = kOutOfReach;
     if (!cell.floor.compare_exchange_strong(floor, kBeingTaken, std::memory_order_acquire)) return;
     // An owner who has taken and not yet looked makes it less, which then stays with him.
-    const std::int64_t credit = std::max<std::int64_t>(shard.credit(tag.id()), 0);
+    const std::int64_t credit = std::max<std::int64_t>(least_credit(shard, tag.id()), 0);
     auto& revoked = shard.slow_cells[tag.id()].revoked;
     add_to(revoked, credit);
     if (credit != 0) release_bytes(ledger, tag, credit);
     cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
+    if (g_is_taker_stuck.load(std::memory_order_relaxed))
+        g_is_taker_stuck.store(false, std::memory_order_relaxed);
 }
 
 // Unless its owner is just giving the credit up.
@@ -261,18 +262,39 @@ Revocation revoke(Ledger& ledger, Tag tag) noexcept {
     return result;
 }
 
-// Each once; false when the patience is at its end.
-bool wait_for_movers(Ledger& ledger, Patience& patience) noexcept {
-    bool is_patient = true;
-    visit_shards(ledger, [&](const LedgerShard& shard) noexcept {
-        while (is_patient && shard.moves_credit.load(std::memory_order_acquire) != 0)
-            is_patient = patience.wait();
-    });
-    return is_patient;
+// For what the owner of a shard is just moving. False when he was waited for in vain, now or before.
+bool wait_for_mover(LedgerShard& shard, Patience& patience) noexcept {
+    const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
+    if (move % 2 == 0) return true;
+    if (shard.stuck_move.load(std::memory_order_relaxed) == move) return false;
+    while (shard.credit_moves.load(std::memory_order_acquire) == move) {
+        if (patience.wait()) continue;
+        shard.stuck_move.store(move, std::memory_order_relaxed);
+        return false;
+    }
+    return true;
 }
 
-// Somebody who revokes was waited for in vain.
-constinit std::atomic<bool> g_is_revoker_stuck = false;
+bool wait_for_movers(Ledger& ledger, Patience& patience) noexcept {
+    bool are_done = true;
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        if (!wait_for_mover(shard, patience)) are_done = false;
+    });
+    return are_done;
+}
+
+// For owners who were in the middle of a call when their credit was taken, and have not settled yet.
+bool wait_for_empty_cells(Ledger& ledger, Tag tag, Patience& patience) noexcept {
+    const TagSet tags(tag);
+    bool are_empty = true;
+    visit_shards(ledger, [&](const LedgerShard& shard) noexcept {
+        visit_cells(shard, tags, [&](std::size_t id) noexcept {
+            while (are_empty && shard.credit(id) != 0)
+                are_empty = patience.wait();
+        });
+    });
+    return are_empty;
+}
 
 bool lock_patiently(LedgerLock& lock, Patience& patience) noexcept {
     while (!lock.try_lock()) {
@@ -305,9 +327,20 @@ Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
     return result;
 }
 
-void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept {
-    if (own.cells[tag.id()].floor.load(std::memory_order_acquire) == kOutOfReach)
-        take_credit_of(ledger, own, tag);
+Revocation end_credit(Ledger& ledger, Tag tag) noexcept {
+    Revocation result = revoke_all_credit(ledger, tag);
+    Patience patience;
+    if (result.is_complete) result.is_complete = wait_for_empty_cells(ledger, tag, patience);
+    return result;
+}
+
+bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept {
+    const auto& floor = own.cells[tag.id()].floor;
+    if (floor.load(std::memory_order_acquire) == kOutOfReach) take_credit_of(ledger, own, tag);
+    if (floor.load(std::memory_order_acquire) != kBeingTaken) return true;
+    if (!g_is_taker_stuck.load(std::memory_order_relaxed) && patience.wait()) return true;
+    g_is_taker_stuck.store(true, std::memory_order_relaxed);
+    return false;
 }
 
 std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "patience.hpp"
+
 #include <ouro/memory/tag.hpp>
 #include <ouro/observe/detail/ledger_paths.hpp>
 
@@ -27,10 +29,14 @@ private:
 class CreditScope {
 public:
     explicit CreditScope(LedgerShard& shard) noexcept : shard_(shard) {
-        shard_.moves_credit.store(1, std::memory_order_relaxed);
+        shard_.credit_moves.store(shard_.credit_moves.load(std::memory_order_relaxed) + 1,
+                                  std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_release);
     }
-    ~CreditScope() { shard_.moves_credit.store(0, std::memory_order_release); }
+    ~CreditScope() {
+        shard_.credit_moves.store(shard_.credit_moves.load(std::memory_order_relaxed) + 1,
+                                  std::memory_order_release);
+    }
     CreditScope(const CreditScope&) = delete;
     CreditScope& operator=(const CreditScope&) = delete;
 
@@ -72,8 +78,11 @@ struct Revocation {
 // The same, and all who were moving credit are done with it; not complete when somebody who was stopped is in
 // the way for too long.
 [[nodiscard]] Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept;
-// For a cell of the caller's that is to be revoked: gives its credit up himself, unless somebody is at it.
-void give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag) noexcept;
+// The same where nobody is granted any more: until there is none.
+[[nodiscard]] Revocation end_credit(Ledger& ledger, Tag tag) noexcept;
+// For a cell of the caller's that is to be revoked: gives its credit up himself, or waits a little for who is
+// just taking it. False when that one was waited for in vain.
+[[nodiscard]] bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept;
 
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;

@@ -57,9 +57,11 @@ void sum_tag(Ledger& ledger, std::size_t id, Sums& sums) noexcept {
         allocated += static_cast<std::uint64_t>(shard.cells[id].allocated.load(std::memory_order_relaxed));
         sums.allocations += shard.cells[id].allocations.load(std::memory_order_relaxed);
     });
-    sums.live[id] = allocated - std::min(freed, allocated);
+    // Below nothing while a grant is seen by half.
+    const std::uint64_t known = static_cast<std::int64_t>(freed) < 0 ? 0 : std::min(freed, allocated);
+    sums.live[id] = allocated - known;
     sums.allocated_bytes += allocated;
-    sums.freed_bytes += std::min(freed, allocated);
+    sums.freed_bytes += known;
 }
 
 void sum_up(Ledger& ledger, Sums& sums) noexcept {

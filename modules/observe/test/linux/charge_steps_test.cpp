@@ -183,6 +183,25 @@ TEST(ChargeSteps, ASoftBudgetSetAnywhereInAChargeIsNoticedSoon) {
                     100);
 }
 
+// Whoever revokes reads two words, which a charge that is taken back changes both.
+TEST(ChargeSteps, AChargeTakenBackAnywhereInARevocationIsTakenBackOnce) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare = [&] { ASSERT_TRUE(set_budget(tag, {})); },
+                     .stepped = [&] { ASSERT_TRUE(set_budget(tag, {.hard_bytes = 1})); },
+                     .other = {.before =
+                                   [&] {
+                                       test::rest_below_a_peak(tag, 1'000'000);
+                                       EXPECT_EQ(detail::charge_slow(tag, 100'000), Status::ok);
+                                   },
+                               .meanwhile = [&] { detail::uncharge_slow(tag, 100'000); }},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(use_of(tag).live_bytes, 0U);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                         }},
+                    100);
+}
+
 // A request beyond reason takes first and looks then, as all do: what is revoked meanwhile must not stay.
 TEST(ChargeSteps, ABudgetSetAnywhereInARequestBeyondReasonIsKept) {
     const Tag tag = fresh_tag(fresh_tag());

@@ -130,6 +130,42 @@ TEST(PeakSteps, AClimbThatEndsAnywhereInAChargeAbove) {
                     100);
 }
 
+// Nothing hides it afterwards when the other's peak has the first one's credit in it.
+TEST(PeakSteps, ANewPeakThatGoesAgainBesideACharge) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare = [&] { begin_below_a_peak(tag); },
+                     .stepped = [&] { ASSERT_EQ(test::charge(tag, 12'000), Status::ok); },
+                     .other = {.meanwhile =
+                                   [&] {
+                                       EXPECT_EQ(test::charge(tag, kPeak + 500), Status::ok);
+                                       test::refund(tag, kPeak + 500);
+                                   }},
+                     .check =
+                         [&] {
+                             expect_peak(tag, {12'000, kPeak + 12'500});
+                             test::refund(tag, 12'000);
+                         }},
+                    100);
+}
+
+// It was never there.
+TEST(PeakSteps, ANewPeakBesideAChargeThatIsTakenBack) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare =
+                         [&] {
+                             begin_below_a_peak(tag);
+                             ASSERT_EQ(detail::charge_slow(tag, 3'000), Status::ok);
+                         },
+                     .stepped = [&] { detail::uncharge_slow(tag, 3'000); },
+                     .other = {.meanwhile =
+                                   [&] {
+                                       EXPECT_EQ(test::charge(tag, kPeak + 500), Status::ok);
+                                       test::refund(tag, kPeak + 500);
+                                   }},
+                     .check = [&] { expect_peak(tag, {kPeak + 500}); }},
+                    100);
+}
+
 TEST(PeakSteps, PeaksThatBeginAnewAnywhereInACharge) {
     const Tag tag = fresh_tag(fresh_tag());
     stop_everywhere({.prepare = [&] { begin_below_a_peak(tag); },

@@ -22,8 +22,10 @@ struct TagUse {
     // The most that was live at once, to the byte: of threads that allocate and free at the same moment, in
     // one of the orders in which they may have done so. At no moment below live_bytes.
     std::size_t peak_bytes = 0;
-    // False when a thread was stopped for a tenth of a second right where others had to wait for it to know
-    // the peak: then it may be too high by the credit that threads held, until the peaks begin anew.
+    // False when the peak may be too high by credit that threads held, until the peaks begin anew: a thread
+    // was stopped for a tenth of a second right where others had to wait for it, a fork took as long, or the
+    // system refused a process barrier. Also where memory that was charged for out of credit could not be had
+    // while others made a new peak; unless they made it and 64 further calls before that was known.
     bool is_peak_exact = true;
     // Requests that failed, for whatever reason.
     std::uint64_t failures = 0;

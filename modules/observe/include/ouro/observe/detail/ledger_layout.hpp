@@ -58,8 +58,10 @@ struct LedgerSlowCell {
 struct alignas(4096) LedgerShard {
     // One while a thread owns it.
     std::atomic<std::uint32_t> is_owned;
-    // One while its owner moves credit between an account and a cell.
-    std::atomic<std::uint32_t> moves_credit;
+    // Odd while its owner moves credit between an account and a cell; and which of these was waited for in
+    // vain.
+    std::atomic<std::uint32_t> credit_moves;
+    std::atomic<std::uint32_t> stuck_move;
     // Allocations that did not come from credit, and their time.
     std::atomic<std::uint64_t> slow_allocations;
     std::atomic<std::uint64_t> slow_ns;
@@ -80,6 +82,7 @@ struct alignas(4096) LedgerShard {
         return cell.granted.load(std::memory_order_relaxed) - cell.revoked.load(std::memory_order_relaxed);
     }
     // Never more than was freed: the owner writes the two so that a grant seen by half goes for bytes in use.
+    // Then it may be below nothing.
     [[nodiscard]] std::int64_t freed(std::size_t id) const noexcept {
         const auto& granted = slow_cells[id].granted;
         for (;;) {
@@ -125,8 +128,8 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::uint64_t> alarm_ns;
     std::atomic<std::uint32_t> is_over_soft;
     std::atomic<std::uint32_t> is_rate_limited;
-    // A thread was stopped where others had to wait for it, and the peak was raised without: it may be too
-    // high by the credit that threads held.
+    // Credit may have been counted as in use: a thread was stopped where others had to wait for it, or the
+    // system refused a process barrier. Or memory that was charged for out of credit could not be had.
     std::atomic<std::uint32_t> is_peak_rough;
     // For readers in other processes; the bounds are valid once it is open.
     std::atomic<std::uint32_t> is_open;
