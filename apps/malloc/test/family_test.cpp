@@ -178,6 +178,16 @@ TEST(MallocFamily, ReallocKeepsTheBytesBetweenAllKindsOfBlocks) {
     free(made);
 }
 
+// Also while the thread keeps the block's units for its next one.
+TEST(MallocFamilyDeathTest, ALargeBlockThatIsFreeCannotBeResized) {
+    void* const block = malloc(hidden(200'000));
+    ASSERT_NE(block, nullptr);
+    void* const freed = hidden_block(block);
+    free(block);
+    EXPECT_DEATH((void)hidden_block(realloc(freed, hidden(200'000))), "freed twice");
+    EXPECT_DEATH((void)hidden_block(realloc(freed, hidden(400'000))), "freed twice");
+}
+
 TEST(MallocFamily, SizedFreesAlsoFitWhatReallocLeftInPlace) {
     constexpr std::size_t kBlocks = 5000;
     std::vector<void*> blocks;

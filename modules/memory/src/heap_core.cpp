@@ -241,6 +241,8 @@ bool HeapCore::take_back(std::size_t wanted_bytes, std::uint64_t purges_before) 
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
         kept += std::size_t{arrived_blocks(size_class)} * kClassBytes[size_class];
     for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
+        // Nobody can empty it; or somebody is just doing so.
+        if (heap->is_lost()) continue;
         kept += heap->empty_slab_bytes() + heap->kept_units() * kUnitBytes;
         for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
             kept += std::size_t{heap->cached_blocks(size_class) + heap->queued_blocks(size_class)} *
@@ -248,7 +250,9 @@ bool HeapCore::take_back(std::size_t wanted_bytes, std::uint64_t purges_before) 
     }
     // Little would not be worth it: whoever asks again and again of a full heap shall not pay for it each
     // time.
-    if (kept < std::min(wanted_bytes, kUnitBytes)) return ended_purges() != purges_before;
+    if (kept < std::min(wanted_bytes, kUnitBytes))
+        return is_purging_.load(std::memory_order_acquire) ? wait_for_purge()
+                                                           : ended_purges() != purges_before;
     if (!try_begin_purge()) return wait_for_purge();
     empty_caches();
     end_purge();

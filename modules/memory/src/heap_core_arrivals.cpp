@@ -66,8 +66,10 @@ void HeapCore::queue_arrivals_again() noexcept {
     for (std::size_t unit = 0; unit < units_.usable_units(); ++unit) {
         const Slab& slab = slabs_[unit];
         ThreadHeap* const owner = slab.owner.load(std::memory_order_relaxed);
+        const UnitKind kind = kinds_[unit].load(std::memory_order_relaxed);
         std::uint32_t blocks = 0;
-        if (owner == nullptr || slab.size_class >= kClassCount) {
+        // A kept run has an owner too, and may have the class of a slab that was there before.
+        if (owner == nullptr || !is_slab(kind) || slab.size_class >= kClassCount) {
             forget_arrivals(unit);
         } else if (sum_up(arrivals_[unit], blocks) != 0) {
             arrived_blocks_[slab.size_class].fetch_add(blocks, std::memory_order_relaxed);

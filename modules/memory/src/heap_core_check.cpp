@@ -32,7 +32,8 @@ HeapCore::Counts HeapCore::count() const noexcept {
          heap = heap->next_heap) {
         ++counts.heaps;
         counts.operations += heap->operations();
-        kept_bytes += heap->kept_units() * UnitMap::kUnitBytes;
+        // What a lost one kept is free: see recover_lost_units().
+        if (!heap->is_lost()) kept_bytes += heap->kept_units() * UnitMap::kUnitBytes;
         for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
             const std::size_t cached = heap->cached_blocks(size_class) + heap->queued_blocks(size_class);
             counts.queued_blocks += heap->queued_blocks(size_class);

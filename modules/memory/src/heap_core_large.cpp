@@ -52,22 +52,23 @@ MemoryBlock HeapCore::allocate_kept(std::size_t size, std::size_t alignment, Thr
     return {units_.address_of(first), units_for(size) * kUnitBytes};
 }
 
-std::size_t HeapCore::unit_to_free(const std::byte* block) const noexcept {
+std::size_t HeapCore::unit_of_block(const std::byte* block) const noexcept {
     const std::size_t first = units_.unit_of(block);
     OURO_BLOCK_ASSERT(is_large_block(block), "not a block of this heap, or freed twice", name_, block);
     return first;
 }
 
 void HeapCore::deallocate_large(std::byte* block) noexcept {
-    const std::size_t first = unit_to_free(block);
+    const std::size_t first = unit_of_block(block);
     other_operations_.fetch_add(1, std::memory_order_relaxed);
     give_back(first, slabs_[first].capacity);
 }
 
 bool HeapCore::keep_large(std::byte* block, ThreadHeap& heap) noexcept {
-    const std::size_t first = unit_to_free(block);
+    const std::size_t first = unit_of_block(block);
     const std::size_t count = slabs_[first].capacity;
-    if (count > kMostRunUnits) return false;
+    // Before anything is given up for it.
+    if (count > std::min(kMostRunUnits, most_kept_units_)) return false;
     while (!heap.keep_run(first, count)) {
         const KeptRun other = heap.give_up_run();
         if (other.units == 0) return false;
@@ -77,7 +78,7 @@ bool HeapCore::keep_large(std::byte* block, ThreadHeap& heap) noexcept {
 }
 
 MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size, ThreadHeap* heap) noexcept {
-    const std::size_t first = units_.unit_of(block);
+    const std::size_t first = unit_of_block(block);
     const std::size_t before = slabs_[first].capacity;
     const std::size_t after = units_for(new_size);
     if (after > before) {
@@ -95,7 +96,7 @@ MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size, Threa
 }
 
 std::size_t HeapCore::large_size(const std::byte* block) const noexcept {
-    return std::size_t{slabs_[units_.unit_of(block)].capacity} * kUnitBytes;
+    return std::size_t{slabs_[unit_of_block(block)].capacity} * kUnitBytes;
 }
 
 }  // namespace ouro::detail

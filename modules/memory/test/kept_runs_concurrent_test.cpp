@@ -91,26 +91,32 @@ TEST(KeptBlocksConcurrent, WhatAnotherKeepsServesBeforeTheHeapIsExhausted) {
     auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
     ASSERT_TRUE(heap);
     std::vector<MemoryBlock> blocks;
+    std::atomic<int> stage = 0;
+    const auto wait_for = [&stage](int wanted) {
+        while (stage.load() < wanted)
+            ouro::os::yield_thread();
+    };
+    std::thread other([&] {
+        // In a full heap it would get none of its own, and keep nothing.
+        if (const auto first = heap->allocate(64)) heap->deallocate(*first);
+        stage.store(1);
+        wait_for(2);
+        if (!blocks.empty()) heap->deallocate(blocks[0]);
+        stage.store(3);
+        wait_for(4);
+    });
+    wait_for(1);
     while (const auto block = heap->allocate(8 * kUnit))
         blocks.push_back(*block);
-    ASSERT_GT(blocks.size(), 10U);
-    const auto fill = [&] {
-        while (const auto block = heap->allocate(2 * kUnit))
-            blocks.push_back({block->data, 2 * kUnit});
-    };
-    fill();
-    std::atomic<int> stage = 0;
-    std::thread other([&] {
-        heap->deallocate(blocks[0]);
-        stage.store(1);
-        while (stage.load() != 2)
-            ouro::os::yield_thread();
-    });
-    while (stage.load() != 1)
-        ouro::os::yield_thread();
+    while (const auto block = heap->allocate(2 * kUnit))
+        blocks.push_back(*block);
+    EXPECT_GT(blocks.size(), 10U);
+    stage.store(2);
+    wait_for(3);
+    EXPECT_GE(heap->counts().cached_bytes, 8 * kUnit);
     const auto again = heap->allocate(8 * kUnit);
     EXPECT_TRUE(again);
-    stage.store(2);
+    stage.store(4);
     other.join();
     EXPECT_EQ(heap->check(), Status::ok);
     if (again) blocks[0] = *again;

@@ -170,12 +170,48 @@ TEST_F(KeptBlocks, AResetForgetsThem) {
 }
 
 TEST_F(KeptBlocks, LargeAlignmentsGetFreshUnits) {
-    free_all({take(8)});
-    const auto block = heap_->allocate(2 * kUnit, 8 * kUnit);
+    const auto is_even = [](const MemoryBlock& block) {
+        return reinterpret_cast<std::uintptr_t>(block.data) % (2 * kUnit) == 0;
+    };
+    const MemoryBlock first = take(3);
+    const MemoryBlock second = take(3);
+    ASSERT_EQ(first.data + 3 * kUnit, second.data);
+    const MemoryBlock odd = is_even(first) ? second : first;
+    ASSERT_FALSE(is_even(odd));
+    heap_->deallocate(odd);
+    const auto block = heap_->allocate(2 * kUnit, 2 * kUnit);
     ASSERT_TRUE(block);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block->data) % (8 * kUnit), 0U);
-    heap_->deallocate(*block, 8 * kUnit);
+    EXPECT_TRUE(is_even(*block));
+    EXPECT_EQ(kept_units(), 3U);
+    heap_->deallocate(*block, 2 * kUnit);
     EXPECT_EQ(heap_->check(), Status::ok);
+}
+
+// As after a fork in the middle of a call: its units are free, and nobody can get what is in its list.
+TEST_F(KeptBlocks, OfALostHeapDoNotCount) {
+    heap_->deallocate(take(8));
+    std::atomic<detail::ThreadHeap::State>& state = open<KeptHeaps>(core()).load()->state;
+    state.store(detail::ThreadHeap::State::held);
+    EXPECT_EQ(heap_->counts().cached_bytes, 0U);
+    EXPECT_FALSE(core().take_back(8 * kUnit, core().ended_purges()));
+    state.store(detail::ThreadHeap::State::owned);
+    EXPECT_EQ(heap_->counts().cached_bytes, 8 * kUnit);
+    EXPECT_TRUE(core().take_back(8 * kUnit, core().ended_purges()));
+    EXPECT_EQ(kept_units(), 0U);
+}
+
+TEST(KeptBlocksOf, ABlockThatCannotBeKeptDrivesNothingOut) {
+    // A 64th is 16 units.
+    auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(heap);
+    const auto small = heap->allocate(4 * kUnit);
+    const auto large = heap->allocate(20 * kUnit);
+    ASSERT_TRUE(small && large);
+    heap->deallocate(*small);
+    ASSERT_EQ(heap->counts().cached_bytes, 4 * kUnit);
+    heap->deallocate(*large);
+    EXPECT_EQ(heap->counts().cached_bytes, 4 * kUnit);
+    EXPECT_EQ(heap->check(), Status::ok);
 }
 
 TEST(KeptBlocksOf, HeapsThatShallKeepNothingKeepNothing) {

@@ -42,6 +42,9 @@ TEST(SmallObjectDeath, ALargeBlockFreedTwiceIsCaughtWhileItsThreadKeepsIt) {
     ASSERT_TRUE(first && second);
     heap->deallocate(*second);
     EXPECT_DEATH(heap->deallocate(*second), "freed twice");
+    EXPECT_DEATH((void)heap->try_resize(*second, 100'000, 16), "freed twice");
+    EXPECT_DEATH((void)heap->try_resize(*second, 300'000, 16), "freed twice");
+    EXPECT_DEATH((void)heap->reallocate(*second, 100'000), "freed twice");
     // The two are one now.
     heap->deallocate(*first);
     EXPECT_DEATH(heap->deallocate(*second), "freed twice");

@@ -30,7 +30,9 @@ public:
         // Addresses to reserve: the most there can ever be.
         std::size_t max_bytes = sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
         // Free memory above this is returned to the system when something is freed, but for as much as is in
-        // use, or was in the last seconds. What is free when nothing happens stays until purge().
+        // use, or was in the last seconds. What is free when nothing happens stays until purge(). What
+        // threads keep for their next large blocks is not part of it: a quarter of this each at most, none
+        // for 0.
         std::size_t purge_threshold_bytes = std::size_t{64} << 20;
         // Requests up to this, raised to the size of a class, come from size classes; larger ones take whole
         // units of 64 KiB each. From 1 to kLargestSmallBytes. Less keeps rare large blocks from making slabs

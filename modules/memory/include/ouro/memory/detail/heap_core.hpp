@@ -260,8 +260,8 @@ private:
     [[nodiscard]] ThreadHeap* adopt_heap(std::uint64_t thread_id) noexcept;
     [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
-    // The unit of a large block that is about to be freed.
-    [[nodiscard]] std::size_t unit_to_free(const std::byte* block) const noexcept;
+    // The first of a large block; asserts that there is one.
+    [[nodiscard]] std::size_t unit_of_block(const std::byte* block) const noexcept;
     void note_taken(std::size_t units) noexcept;
     void tell_use() const noexcept {
         if (on_use_ != nullptr) on_use_(listing_);

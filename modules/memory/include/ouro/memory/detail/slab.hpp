@@ -16,8 +16,8 @@ class ThreadHeap;
 inline constexpr std::uint8_t kNoClass = 0xff;
 
 // What a unit of the kind large_head is: the first of a large block; of a run that a thread keeps; or
-// neither, after it was once. Threads that keep runs change this alone, in a line for each unit, and not the
-// kinds, of which many share a line.
+// neither, after it was once. Threads that keep runs change this, in a line for each unit, and the kinds, of
+// which many share a line, only where a run begins for the first time, and where one goes back.
 enum class RunPart : std::uint8_t { live, kept, inside };
 
 // A few units cut into blocks of one class. Its record lies apart from the blocks, one a unit, so that blocks
