@@ -9,14 +9,14 @@ namespace {
 // Of copies, so that two do not share a cache line.
 constexpr std::uint64_t kCopyAlignment = 64;
 
-// Calls with parts that lie in one page of the image each.
+// Calls with parts whose copies lie in one page of the image each, and where in the image those are.
 template <class Visit>
-void visit_parts(const LiveImage& image, MemoryBlock outside, std::uint64_t offset, Visit&& visit) noexcept {
+void visit_parts(MemoryBlock outside, std::uint64_t offset, Visit&& visit) noexcept {
     std::size_t done = 0;
     while (done < outside.size) {
         const std::size_t place = static_cast<std::size_t>(offset) + done;
         const std::size_t part = std::min(outside.size - done, kStatePageBytes - place % kStatePageBytes);
-        visit(outside.data + done, image.block().data + place, part);
+        visit(outside.data + done, place, part);
         done += part;
     }
 }
@@ -92,13 +92,15 @@ Expected<ImageOwner> OutsideRanges::owner_at(std::uint64_t offset) const noexcep
     return Status::not_found;
 }
 
+// Through the second mapping, where no tracker has to let anybody write.
 void OutsideRanges::save(const LiveImage& image, DirtyMap& marks) noexcept {
     for (const Range& range : ranges()) {
-        visit_parts(image, range.outside, range.offset,
-                    [&](const std::byte* outside, std::byte* copy, std::size_t bytes) {
+        visit_parts(range.outside, range.offset,
+                    [&](const std::byte* outside, std::size_t place, std::size_t bytes) {
+                        const std::byte* const copy = image.block().data + place;
                         if (std::memcmp(copy, outside, bytes) == 0) return;
-                        std::memcpy(copy, outside, bytes);
                         (void)marks.mark(copy, bytes);
+                        std::memcpy(image.alias().data + place, outside, bytes);
                     });
     }
 }
@@ -109,8 +111,9 @@ void OutsideRanges::load(const LiveImage& image, std::uint32_t tick) noexcept {
             range.since = tick + 1;
             continue;
         }
-        visit_parts(image, range.outside, range.offset,
-                    [](std::byte* outside, const std::byte* copy, std::size_t bytes) {
+        visit_parts(range.outside, range.offset,
+                    [&](std::byte* outside, std::size_t place, std::size_t bytes) {
+                        const std::byte* const copy = image.block().data + place;
                         if (std::memcmp(copy, outside, bytes) != 0) std::memcpy(outside, copy, bytes);
                     });
     }

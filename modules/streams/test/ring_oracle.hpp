@@ -254,13 +254,17 @@ private:
         expect_hash(tick);
     }
 
-    // The image becomes these bytes.
+    // The image becomes these bytes. As everywhere here, only what has to be declared is marked: a mark would
+    // hide that a tracker has lost a page.
     void write_all(const Bytes& wanted) {
-        const MemoryBlock image = ring_.image();
-        for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes) {
-            if (std::memcmp(image.data + at, &wanted[at], kStatePageBytes) == 0) continue;
-            std::memcpy(image.data + at, &wanted[at], kStatePageBytes);
-            (void)ring_.mark(image.data + at, kStatePageBytes);
+        for (const Segment& segment : ring_.segments()) {
+            const auto end = static_cast<std::size_t>(segment.offset + segment.bytes);
+            for (auto at = static_cast<std::size_t>(segment.offset); at < end; at += kStatePageBytes) {
+                std::byte* const page = ring_.image().data + at;
+                if (std::memcmp(page, &wanted[at], kStatePageBytes) == 0) continue;
+                std::memcpy(page, &wanted[at], kStatePageBytes);
+                if (segment.tracking == Tracking::declared) (void)ring_.mark(page, kStatePageBytes);
+            }
         }
     }
 

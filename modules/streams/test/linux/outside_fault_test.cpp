@@ -60,5 +60,40 @@ TEST(OutsideFaults, ATrackerThatFailsChangesNothing) {
     EXPECT_EQ(ring->check(), Status::ok);
 }
 
+// The copies of what is outside lie in memory that cannot be opened for anybody who writes.
+TEST(OutsideFaults, CopiesAreKeptWhereNothingCanBeOpened) {
+    constexpr SegmentOptions kProtected{.name = "outside",
+                                        .bytes = 256 << 10,
+                                        .kind = SegmentKind::process_bound,
+                                        .tracking = Tracking::protect};
+    auto ring =
+        StateRing::create({.segments = {&kProtected, 1}, .history_ticks = 8, .history_bytes = 4 << 20});
+    ASSERT_TRUE(ring);
+    std::array<int, 3000> outside{};
+    const MemoryBlock block{reinterpret_cast<std::byte*>(outside.data()), sizeof(outside)};
+    ASSERT_TRUE(ring->keep_outside("outside", block));
+    const auto holds = [&](int value) { return outside.front() == value && outside.back() == value; };
+    outside.fill(1);
+    ASSERT_TRUE(ring->commit());
+    inject::fail_from(os::OsCall::protect_memory, 1, ENOMEM);
+    for (const int value : {2, 3}) {
+        outside.fill(value);
+        ASSERT_TRUE(ring->commit());
+        EXPECT_EQ(ring->stats().last_pages, 3U);
+    }
+    outside.fill(4);
+    ASSERT_TRUE(ring->rollback(2));
+    EXPECT_TRUE(holds(2));
+    inject::clear();
+    outside.fill(5);
+    ASSERT_TRUE(ring->commit());
+    outside.fill(6);
+    ASSERT_TRUE(ring->rollback(3));
+    EXPECT_TRUE(holds(5));
+    ASSERT_TRUE(ring->rollback(1));
+    EXPECT_TRUE(holds(1));
+    EXPECT_EQ(ring->check(), Status::ok);
+}
+
 }  // namespace
 }  // namespace ouro

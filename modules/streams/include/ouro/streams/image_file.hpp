@@ -73,8 +73,9 @@ Expected<ImageInfo> save_image(const TickView& tick, const char* path,
 // that it can be gone back to, and what was loaded is committed as the next tick, which is returned. Reads
 // all of it before, once, into memory of its own, which goes again. Fails as check_image does, with
 // wrong_layout (the segments are not those of this image), corrupt_data (this image's first page was written
-// over, or the saved one is missing), out_of_memory (for what is read) and capacity_exhausted as commit()
-// does: then nothing has changed, and nothing was committed. As for commit(), nobody writes meanwhile.
+// over, or the saved one is missing), out_of_memory, out_of_address_space, too_many_mappings or size_overflow
+// (for what is read) and capacity_exhausted as commit() does: then nothing has changed, and nothing was
+// committed. As for commit(), nobody writes meanwhile.
 Expected<Tick> read_image(StateRing& ring, ImageSource source) noexcept;
 Expected<Tick> load_image(StateRing& ring, const char* path) noexcept;
 
