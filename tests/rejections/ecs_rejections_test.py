@@ -110,9 +110,19 @@ class Rejections(unittest.TestCase):
                              "name a component by its plain type", is_alone=False)
 
     def test_a_tag_has_no_value(self):
-        self.assert_query_rejected("Frozen&", "a tag has no value: use With<T>")
+        for term in ("Frozen&", "const Frozen&", "Mut<Frozen>", "Optional<Frozen&>", "Optional<const Frozen&>",
+                     "Changed<Frozen>", "ChangedNow<Frozen>"):
+            with self.subTest(term):
+                self.assert_query_rejected(f"Health&, {term}", "a tag has no value: use With<T>; on_add tells")
+        self.assert_rejected("", "static_cast<void>(world.at(3)->query<Changed<Frozen>>().count());",
+                             "a tag has no value: use With<T>; on_add tells")
         self.assert_rejected("", "static_cast<void>(world.get<Frozen>(Entity()));", "ask has<T>(entity)",
                              is_alone=False)
+
+    def test_names_of_rows_are_not_written(self):
+        for term in ("Entity&", "Mut<Entity>", "Optional<Entity&>"):
+            with self.subTest(term):
+                self.assert_query_rejected(f"Health&, {term}", "a row's name cannot be written: use Entity")
 
     def test_a_singleton_is_no_column(self):
         clock = ("struct Clock { std::uint64_t ticks; };\n"

@@ -44,6 +44,14 @@ std::string text_of(const Schedule& schedule, void (Schedule::*write)(const Byte
     (schedule.*write)(sink);
     return text;
 }
+// "s0 s1 " when the second system waits for the first.
+std::string edges_of(const Schedule& schedule) {
+    const std::string dot = text_of(schedule, &Schedule::draw_dot);
+    std::string edges;
+    for (std::size_t at = dot.find(" -> s"); at != std::string::npos; at = dot.find(" -> s", at + 1))
+        edges += dot.substr(at - 2, 2) + dot.substr(at + 3, 3) + " ";
+    return edges;
+}
 
 class ScheduleTest : public EcsTest {
 protected:
@@ -237,11 +245,15 @@ TEST_F(ScheduleTest, WhatCannotMeetDoesNotConflict) {
     schedule_->add("e", [](Exclusive<With<Genome>>) {});
     schedule_->add("f", [](Res<Clock>, Commands) {});
     ASSERT_TRUE(run());
-    const std::string dot = text_of(*schedule_, &Schedule::draw_dot);
-    std::string edges;
-    for (std::size_t at = dot.find(" -> s"); at != std::string::npos; at = dot.find(" -> s", at + 1))
-        edges += dot.substr(at - 2, 2) + dot.substr(at + 3, 3) + " ";
-    EXPECT_EQ(edges, "s1 s2 s0 s2 s3 s4 s2 s4 s4 s5 ");
+    EXPECT_EQ(edges_of(*schedule_), "s1 s2 s0 s2 s3 s4 s2 s4 s4 s5 ");
+}
+
+// Those that are on and those that are off lie in one archetype, side by side.
+TEST_F(ScheduleTest, WhatIsSwitchedOffMeetsWhatIsOn) {
+    schedule_->add("on", [](Query<Position&, With<Alert>>) {});
+    schedule_->add("off", [](Query<Position&, Without<Alert>>) {});
+    ASSERT_TRUE(run());
+    EXPECT_EQ(edges_of(*schedule_), "s0 s1 ");
 }
 
 TEST_F(ScheduleTest, ARunAllocatesNothingOnceItIsWarm) {

@@ -7,6 +7,8 @@
 #include <ouro/ecs/reader_query.hpp>
 #include <ouro/jobs/job_pool.hpp>
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace ouro {
@@ -64,11 +66,32 @@ protected:
         for (std::size_t i = 0; i < healths.size(); ++i)
             expect_optional(healths[i], alerts.empty() ? nullptr : &alerts[i]);
     }
+    // That those without an Alert that is on have so many points more than at first, and the others none.
+    void expect_points(std::int32_t more) {
+        for (std::int32_t i = 0; i < kCount; ++i)
+            ASSERT_EQ(world().get<Health>(entities_[static_cast<std::size_t>(i)])->points,
+                      kind_of(i) == Kind::on ? i : i + more);
+    }
     WorldReader reader() {
         const MemoryBlock image = rig_.ring().image();
         return *WorldReader::open(std::span<const std::byte>(image.data, image.size));
     }
 
+    // How many rows were checked since this was asked last.
+    std::uint32_t take_visits() { return std::exchange(visits_, 0); }
+
+    static constexpr auto kAll = static_cast<std::uint32_t>(kCount);
+    std::uint32_t visits_ = 0;
+    const std::function<void(const Health&, const Alert*)> check_ = [this](const Health& health,
+                                                                           const Alert* alert) {
+        expect_optional(health, alert);
+        ++visits_;
+    };
+    const std::function<void(std::span<const Health>, std::span<const Alert>)> check_spans_ =
+        [this](std::span<const Health> healths, std::span<const Alert> alerts) {
+            expect_spans(healths, alerts);
+            visits_ += static_cast<std::uint32_t>(healths.size());
+        };
     std::vector<Entity> entities_;
     Tick tick_ = 0;
 };
@@ -88,39 +111,49 @@ TEST_F(SwitchedTest, AreNotRequiredOnes) {
 
 TEST_F(SwitchedTest, AreNullWhereTheyAreOptional) {
     using All = Query<const Health&, Optional<const Alert&>>;
-    All(world()).each(expect_optional);
-    All(world()).chunks(expect_spans);
-    EXPECT_EQ(All(world()).visit(std::span<const Entity>(entities_), expect_optional),
-              static_cast<std::uint32_t>(kCount));
+    All(world()).each(check_);
+    EXPECT_EQ(take_visits(), kAll);
+    All(world()).chunks(check_spans_);
+    EXPECT_EQ(take_visits(), kAll);
+    EXPECT_EQ(All(world()).visit(std::span<const Entity>(entities_), check_), kAll);
+    EXPECT_EQ(take_visits(), kAll);
     for (const Entity entity : entities_)
-        EXPECT_TRUE(All(world()).visit(entity, expect_optional));
-    std::uint32_t burning = 0;
+        EXPECT_TRUE(All(world()).visit(entity, check_));
+    EXPECT_EQ(take_visits(), kAll);
     Query<const Health&, Optional<const Alert&>, const Burning&>(world()).each(
-        [&](const Health& health, const Alert* alert, const Burning&) {
-            expect_optional(health, alert);
-            ++burning;
-        });
-    EXPECT_EQ(burning, count(burns));
+        [&](const Health& health, const Alert* alert, const Burning&) { check_(health, alert); });
+    EXPECT_EQ(take_visits(), count(burns));
+}
 
+TEST_F(SwitchedTest, AreNullWhereTheyAreOptionalInThePastAndInBytes) {
     const auto past = world().at(tick_)->query<const Health&, Optional<const Alert&>>();
-    past.each(expect_optional);
-    past.chunks(expect_spans);
+    past.each(check_);
+    EXPECT_EQ(take_visits(), kAll);
+    past.chunks(check_spans_);
+    EXPECT_EQ(take_visits(), kAll);
     for (const Entity entity : entities_)
-        EXPECT_TRUE(past.visit(entity, expect_optional));
-    world().at(tick_)->query<const Health&, Optional<const Alert&>, With<Burning>>().each(expect_optional);
+        EXPECT_TRUE(past.visit(entity, check_));
+    EXPECT_EQ(take_visits(), kAll);
+    world().at(tick_)->query<const Health&, Optional<const Alert&>, With<Burning>>().each(check_);
+    EXPECT_EQ(take_visits(), count(burns));
     const WorldReader bytes = reader();
-    EXPECT_EQ((ReaderQuery<const Health&, Optional<const Alert&>>(bytes).each(expect_optional)), Status::ok);
-    EXPECT_EQ(
-        (ReaderQuery<const Health&, Optional<const Alert&>, With<Burning>>(bytes).each(expect_optional)),
-        Status::ok);
+    EXPECT_EQ((ReaderQuery<const Health&, Optional<const Alert&>>(bytes).each(check_)), Status::ok);
+    EXPECT_EQ(take_visits(), kAll);
+    EXPECT_EQ((ReaderQuery<const Health&, Optional<const Alert&>, With<Burning>>(bytes).each(check_)),
+              Status::ok);
+    EXPECT_EQ(take_visits(), count(burns));
 }
 
 TEST_F(SwitchedTest, PassWithoutThem) {
     const auto is_not_on = [](std::int32_t i) { return kind_of(i) != Kind::on; };
     const auto burns_without = [&](std::int32_t i) { return is_not_on(i) && burns(i); };
-    const auto check = [&](const Health& health) { ASSERT_TRUE(is_not_on(health.points)); };
+    const auto check = [&](const Health& health) {
+        EXPECT_TRUE(is_not_on(health.points)) << health.points;
+        ++visits_;
+    };
     const Query<const Health&, Without<Alert>> query(world());
     query.each(check);
+    EXPECT_EQ(take_visits(), count(is_not_on));
     EXPECT_EQ(query.count(), count(is_not_on));
     EXPECT_EQ((Query<With<Burning>, Without<Alert>>(world()).count()), count(burns_without));
     for (std::int32_t i = 0; i < kCount; ++i)
@@ -129,10 +162,13 @@ TEST_F(SwitchedTest, PassWithoutThem) {
     ASSERT_TRUE(pool);
     Query<Health&, Without<Alert>>(world()).parallel_each(*pool,
                                                           [](Health& health) { health.points += 1'000; });
+    expect_points(1'000);
     Query<Health&, Without<Alert>>(world()).each([](Health& health) { health.points -= 1'000; });
+    expect_points(0);
 
     const auto past = world().at(tick_)->query<const Health&, Without<Alert>>();
     past.each(check);
+    EXPECT_EQ(take_visits(), count(is_not_on));
     EXPECT_EQ(past.count(), count(is_not_on));
     for (std::int32_t i = 0; i < kCount; ++i)
         EXPECT_EQ(past.has(entities_[static_cast<std::size_t>(i)]), is_not_on(i));

@@ -49,7 +49,8 @@ struct PastCell {
 
 // The entities of a past tick that had certain components. Terms are those of Query that do not write;
 // Changed asks for what was changed in that tick or in the one before, ChangedNow in that tick. Entities come
-// in the order in which Query handed them out then.
+// in the order in which Query handed them out then. Belongs to one thread together with its PastWorld, the
+// other queries of that and all copies.
 template <class... Terms>
 class PastQuery {
     using Plan = detail::QueryPlan<Terms...>;

@@ -24,8 +24,10 @@ namespace detail {
 class PastHold;
 }
 
-// A world as it was at a tick: to be read from any thread, while the simulation goes on. One thread at a time
-// uses it; the world outlives it, and its components were registered before.
+// A world as it was at a tick: to be read from any thread, while the simulation goes on. It, its queries and
+// their copies refer to each other: one thread at a time uses all of them, and copies and destroys them;
+// another thread asks the world for its own. The world outlives it, and its components were registered
+// before.
 //
 //     const auto past = world.at(tick);
 //     past->query<Entity, const Position&>().each([](Entity entity, const Position& position) { ... });

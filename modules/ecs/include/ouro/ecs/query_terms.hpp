@@ -100,8 +100,13 @@ struct TermBase {
     static constexpr bool kToggles = kCanBeOff && kRequired;
     static constexpr bool kIsNullWhenOff = kCanBeOff && kHandsOut && !kRequired;
     static constexpr bool kWantsOff = kCanBeOff && kRole == TermRole::excludes;
+    static constexpr bool kWrites = kRole == TermRole::writes || kRole == TermRole::may_write;
     static_assert(require_term<T>());
-    static_assert(kIsPlain<T> || (kRole != TermRole::writes && kRole != TermRole::may_write),
+    // It has no column: there is nothing to hand out, and nothing that counts changes.
+    static_assert(!kIsTag<T> || kRole == TermRole::filters || kRole == TermRole::excludes,
+                  "a tag has no value: use With<T>; on_add tells when it comes");
+    static_assert(!std::is_same_v<T, Entity> || !kWrites, "a row's name cannot be written: use Entity");
+    static_assert(kIsPlain<T> || !kWrites,
                   "names and relations are written by their own functions: use const T&");
 };
 
@@ -116,8 +121,6 @@ struct TermTraits : TermTraits<std::conditional_t<sizeof(Term*) == 0, Term, Enti
 // Terms that hand a column's cells out by reference.
 template <class T, TermRole kTheRole>
 struct CellTerm : TermBase<std::remove_const_t<T>, kTheRole, true> {
-    static_assert(!kIsTag<std::remove_const_t<T>>, "a tag has no value: use With<T>");
-    static_assert(!std::is_same_v<T, Entity>, "a row's name cannot be written: use Entity");
     using Cells = T*;
     static Cells cells(const BlockPlace& place, unsigned column) noexcept {
         return reinterpret_cast<T*>(place.core->at(place.columns[column - 1].data));
