@@ -16,12 +16,12 @@ inline void refund(Tag tag, std::size_t bytes) noexcept {
 
 // Makes a peak, and calls so often that the thread has credit below it.
 inline void rest_below_a_peak(Tag tag, std::size_t peak) noexcept {
-    constexpr int kCallsToRest = 100;
+    constexpr std::size_t kCallsToRest = 1'000;
     std::size_t bytes = peak;
-    for (int call = 0; call < kCallsToRest; ++call) {
+    for (std::size_t call = 0; call < kCallsToRest; ++call) {
         if (charge(tag, bytes) == Status::ok) refund(tag, bytes);
         // More than the last one has left.
-        bytes = peak / 1000 * static_cast<std::size_t>(1 + call);
+        bytes = peak / 1000 * (1 + call % 100);
     }
 }
 

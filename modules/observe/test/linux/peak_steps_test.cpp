@@ -130,7 +130,7 @@ TEST(PeakSteps, AClimbThatEndsAnywhereInAChargeAbove) {
                     .stepped = [&] { ASSERT_EQ(test::charge(tag, kPeak + 1'000), Status::ok); },
                     .other = {.meanwhile =
                                   [&] {
-                                      for (int call = 0; call < 100; ++call) {
+                                      for (int call = 0; call < 1'000; ++call) {
                                           EXPECT_EQ(test::charge(tag, 1), Status::ok);
                                           test::refund(tag, 1);
                                       }
