@@ -80,14 +80,18 @@ HeapCore* make_core(std::size_t bytes) noexcept {
     const HeapCore::Layout layout = HeapCore::layout_for(bytes / UnitMap::kUnitBytes, os::page_size());
     const auto metadata = os::reserve({.bytes = layout.bytes});
     if (!metadata) return nullptr;
-    const auto units = os::reserve({.bytes = bytes, .alignment = UnitMap::kUnitBytes});
+    const auto units = os::reserve({.bytes = bytes, .alignment = HeapCore::kHugeBytes});
     const bool is_usable = units && os::commit({metadata->data, layout.slabs_offset});
     if (!is_usable) {
         if (units) static_cast<void>(os::release(*units));
         static_cast<void>(os::release(*metadata));
         return nullptr;
     }
-    HeapCore::Memory memory{.name = "malloc", .metadata = *metadata, .units = *units, .grows = true};
+    HeapCore::Memory memory{.name = "malloc",
+                            .metadata = *metadata,
+                            .units = *units,
+                            .grows = true,
+                            .huge_from_bytes = settings().huge_from_bytes};
     g_listing.value.attach_to(memory);
     auto* const core = new (metadata->data) HeapCore(memory, layout, settings().purge_bytes);
     g_region = {reinterpret_cast<std::uintptr_t>(units->data), units->size, core->kinds()};

@@ -2,6 +2,8 @@
 
 #include "text_output.hpp"
 
+#include <ouro/memory/detail/heap_core.hpp>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -20,6 +22,7 @@ constexpr const char* kHelp =
     "  stats_signal=<name>  the same whenever the process gets the signal: USR1 or USR2\n"
     "  purge=<size>         keep at most this much free memory, beyond what is or was lately in use (32M);\n"
     "                       a number with K, M or G, or 0 to return all of it at once\n"
+    "  huge=<size>          ask for huge pages for what is taken beyond this (16M); huge=off: never\n"
     "  idle=<ms>            return memory that stayed free for so many milliseconds (1000), or 0: never\n"
     "  background=<0|1>     1: a thread of the library returns it even while the program does nothing (0)\n"
     "  guard=<n>            guard about one of n allocations: what is done to it wrongly stops the program,\n"
@@ -86,6 +89,12 @@ bool read_size(Word word, std::size_t& size) noexcept {
     return true;
 }
 
+bool read_huge(Word word, std::size_t& from_bytes) noexcept {
+    if (!word.is("off")) return read_size(word, from_bytes);
+    from_bytes = detail::HeapCore::kNoHugePages;
+    return true;
+}
+
 bool read_switch(Word word, bool& value) noexcept {
     if (!word.is("0") && !word.is("1")) return false;
     value = word.is("1");
@@ -134,6 +143,7 @@ bool apply(Word word, Settings& result) noexcept {
     if (word.starts_with("stats_signal="))
         return read_signal(word.after("stats_signal="), result.report_signal);
     if (word.starts_with("purge=")) return read_size(word.after("purge="), result.purge_bytes);
+    if (word.starts_with("huge=")) return read_huge(word.after("huge="), result.huge_from_bytes);
     if (word.starts_with("idle=")) return read_number(word.after("idle="), result.idle_ms);
     if (word.starts_with("guard=")) return read_number(word.after("guard="), result.guard_every);
     if (word.starts_with("guard_slots=")) return read_slots(word.after("guard_slots="), result.guard_slots);

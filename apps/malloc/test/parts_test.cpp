@@ -40,6 +40,11 @@ TEST(MallocSettings, WordsAreUnderstood) {
     EXPECT_EQ(settings.purge_bytes, std::size_t{3} << 10);
     EXPECT_FALSE(settings.background);
     EXPECT_EQ(settings.report_signal, SIGUSR1);
+    EXPECT_EQ(settings.huge_from_bytes, std::size_t{16} << 20);
+    EXPECT_TRUE(heap::apply_settings("huge=1M", settings));
+    EXPECT_EQ(settings.huge_from_bytes, std::size_t{1} << 20);
+    EXPECT_TRUE(heap::apply_settings("huge=off", settings));
+    EXPECT_EQ(settings.huge_from_bytes, ~std::size_t{0});
     EXPECT_TRUE(heap::apply_settings("purge=2G", settings));
     EXPECT_EQ(settings.purge_bytes, std::size_t{2} << 30);
     EXPECT_TRUE(heap::apply_settings("purge=0", settings));

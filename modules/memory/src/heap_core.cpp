@@ -5,6 +5,7 @@
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/os/clock.hpp>
+#include <ouro/os/huge_pages.hpp>
 #include <ouro/os/thread.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
@@ -35,6 +36,11 @@ std::size_t units_to_keep(const HeapCore::Memory& memory, const HeapCore::Layout
     if (layout.units < kRoomyUnits) return 0;
     const std::size_t most = std::min(kMostKeptUnits, layout.units / 64);
     return memory.grows ? std::min(most, purge_threshold_bytes / kUnitBytes / 4) : most;
+}
+
+std::size_t huge_units_from(const HeapCore::Memory& memory) noexcept {
+    if (!memory.grows || memory.huge_from_bytes >= memory.units.size) return UnitMap::kNoUnit;
+    return align_up(memory.huge_from_bytes, HeapCore::kHugeBytes) / kUnitBytes;
 }
 
 // Commits the pages that hold a part of an array.
@@ -72,7 +78,8 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
               .usable_units = memory.grows ? 0 : layout.units},
              {.make_usable = memory.grows ? commit_units : nullptr,
               .has_grown = memory.on_growth != nullptr ? tell_growth : nullptr,
-              .context = this}),
+              .context = this,
+              .huge_from_units = huge_units_from(memory)}),
       slabs_(reinterpret_cast<Slab*>(memory.metadata.data + layout.slabs_offset)),
       bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
       arrivals_(reinterpret_cast<Arrivals*>(memory.metadata.data + layout.arrivals_offset)),
@@ -81,6 +88,9 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       name_(memory.name),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
       most_kept_units_(units_to_keep(memory, layout, purge_threshold_bytes)),
+      all_kept_units_(memory.grows ? purge_threshold_units_ : layout.units / 8),
+      unpromised_units_(all_kept_units_),
+      huge_from_units_(huge_units_from(memory)),
       slab_classes_(class_of_size(largest_small_bytes) + 1),
       cache_shift_(cache_shift_for(layout.units)),
       on_growth_(memory.on_growth),
@@ -93,7 +103,15 @@ Expected<void> HeapCore::commit_units(void* core, std::size_t first, std::size_t
     if (committed) committed = commit_pages_of(self.bitmaps_ + first, self.bitmaps_ + end);
     if (committed) committed = commit_pages_of(self.arrivals_ + first, self.arrivals_ + end);
     if (committed) committed = os::commit({self.units_.address_of(first), (end - first) * kUnitBytes});
+    if (committed) self.ask_for_huge_pages(first, end);
     return committed;
+}
+
+// A system that has none to give leaves the memory as it is.
+void HeapCore::ask_for_huge_pages(std::size_t first, std::size_t end) const noexcept {
+    first = std::max(first, huge_from_units_);
+    if (first >= end) return;
+    static_cast<void>(os::advise_huge({units_.address_of(first), (end - first) * kUnitBytes}, true));
 }
 
 Expected<void> HeapCore::prewarm(std::size_t bytes) noexcept {
@@ -211,6 +229,7 @@ void HeapCore::reset() noexcept {
     id_ = g_next_id.fetch_add(1, std::memory_order_relaxed);
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
+    unpromised_units_.store(all_kept_units_, std::memory_order_relaxed);
     taken_bytes_.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint32_t>& blocks : arrived_blocks_)
         blocks.store(0, std::memory_order_relaxed);

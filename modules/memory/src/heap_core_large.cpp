@@ -64,6 +64,16 @@ void HeapCore::deallocate_large(std::byte* block) noexcept {
     give_back(first, slabs_[first].capacity);
 }
 
+std::uint32_t HeapCore::let_keep(std::uint32_t units) noexcept {
+    std::size_t left = unpromised_units_.load(std::memory_order_relaxed);
+    std::size_t given = 0;
+    do
+        given = std::min<std::size_t>(units, left);
+    while (given != 0 &&
+           !unpromised_units_.compare_exchange_weak(left, left - given, std::memory_order_relaxed));
+    return static_cast<std::uint32_t>(given);
+}
+
 bool HeapCore::keep_large(std::byte* block, ThreadHeap& heap) noexcept {
     const std::size_t first = unit_of_block(block);
     const std::size_t count = slabs_[first].capacity;

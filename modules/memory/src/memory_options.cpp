@@ -7,6 +7,7 @@ SmallObjectAllocator::Options small_object_options(const MemoryConfig& config) n
     options.max_bytes = config.heap_max_bytes;
     options.purge_threshold_bytes = config.purge_threshold_bytes;
     options.largest_small_bytes = config.largest_small_bytes;
+    options.huge_pages_from_bytes = config.heap_huge_pages_from_bytes;
     return options;
 }
 

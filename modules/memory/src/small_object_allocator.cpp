@@ -74,12 +74,18 @@ Expected<SmallObjectAllocator> SmallObjectAllocator::create(const Options& optio
     parts.layout = HeapCore::layout_for(units, os::page_size(), sizeof(Listing));
     auto metadata = os::Reservation::create({.bytes = parts.layout.bytes}, os::page_size());
     if (!metadata) return metadata.status();
-    auto addresses = os::Reservation::create(
-        {.bytes = units * UnitMap::kUnitBytes, .alignment = UnitMap::kUnitBytes}, os::page_size());
+    const bool wants_huge = options.huge_pages_from_bytes < options.max_bytes;
+    auto addresses =
+        os::Reservation::create({.bytes = units * UnitMap::kUnitBytes,
+                                 .alignment = wants_huge ? HeapCore::kHugeBytes : UnitMap::kUnitBytes},
+                                os::page_size());
     if (!addresses) return addresses.status();
     const auto committed = metadata->commit(0, parts.layout.slabs_offset);
     if (!committed) return committed.status();
-    parts.memory = {.metadata = metadata->block(), .units = addresses->block(), .grows = true};
+    parts.memory = {.metadata = metadata->block(),
+                    .units = addresses->block(),
+                    .grows = true,
+                    .huge_from_bytes = options.huge_pages_from_bytes};
     parts.metadata = *std::move(metadata);
     parts.units = *std::move(addresses);
     return build(std::move(parts));

@@ -17,12 +17,17 @@ void ThreadHeap::cut_run(unsigned place, std::size_t units) noexcept {
     runs_.change(place, rest);
 }
 
+void ThreadHeap::ask_to_keep_more() noexcept {
+    if (const std::uint32_t wanted = runs_.wanted_units(); wanted != 0)
+        runs_.raise_limit(core_.let_keep(wanted));
+}
+
 std::size_t ThreadHeap::take_run(std::size_t units) noexcept {
     const std::uint64_t sequence = enter_fast();
     const bool is_open = are_runs_open_.load(std::memory_order_acquire);
     const unsigned place = is_open ? runs_.find(units) : KeptRuns::kNone;
     if (place == KeptRuns::kNone) {
-        if (is_open) runs_.note_miss();
+        if (is_open && runs_.limit_units() != 0) ask_to_keep_more();
         sequence_.store(sequence, std::memory_order_release);
         return UnitMap::kNoUnit;
     }
@@ -48,7 +53,9 @@ bool ThreadHeap::take_run_at(std::size_t first, std::size_t units) noexcept {
 
 bool ThreadHeap::keep_run(std::size_t first, std::size_t units) noexcept {
     const std::uint64_t sequence = enter_fast();
-    const bool has_room = are_runs_open_.load(std::memory_order_acquire) && runs_.has_room_for(units);
+    const bool is_open = are_runs_open_.load(std::memory_order_acquire);
+    if (is_open && runs_.limit_units() == 0) ask_to_keep_more();
+    const bool has_room = is_open && runs_.has_room_for(units);
     if (!has_room) {
         sequence_.store(sequence, std::memory_order_release);
         return false;

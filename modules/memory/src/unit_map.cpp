@@ -1,5 +1,6 @@
 #include "run_bits.hpp"
 
+#include <ouro/base/align.hpp>
 #include <ouro/base/bits.hpp>
 #include <ouro/memory/detail/unit_map.hpp>
 #include <ouro/memory/seal.hpp>
@@ -106,7 +107,8 @@ Expected<void> UnitMap::grow(std::size_t count, std::size_t usable) noexcept {
     const Status unsealed = check_unsealed();
     if (unsealed != Status::ok) return unsealed;
     const std::size_t more = std::max(count, std::clamp(usable / 8, kLeastGrowth, kMostGrowth));
-    const std::size_t end = usable + std::min(more, unit_count() - usable);
+    std::size_t end = usable + std::min(more, unit_count() - usable);
+    if (end > growth_.huge_from_units) end = std::min(align_up(end, kHugeUnits), unit_count());
     const auto grown = growth_.make_usable(growth_.context, usable, end);
     if (!grown) return grown;
     std::size_t expected = usable;

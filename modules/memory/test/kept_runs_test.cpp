@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstring>
+#include <latch>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace ouro::testing_support {
@@ -134,6 +136,39 @@ TEST_F(KeptBlocks, OnlySoMuchStays) {
     EXPECT_LE(kept_units(), KeptRuns::kFirstUnits);
     EXPECT_EQ(heap_->check(), Status::ok);
     EXPECT_EQ(taken_units(), kept_units());
+}
+
+// As much as may stay free at all, however many threads there are.
+TEST_F(KeptBlocks, AllThreadsTogetherKeepSoMuch) {
+    constexpr std::size_t kThresholdUnits = 128;
+    constexpr int kThreads = 8;
+    heap_ =
+        SmallObjectAllocator::create({.max_bytes = kRoomy, .purge_threshold_bytes = kThresholdUnits * kUnit});
+    ASSERT_TRUE(heap_);
+    std::latch have_freed(kThreads);
+    std::latch are_counted(1);
+    std::vector<std::thread> threads;
+    for (int index = 0; index < kThreads; ++index)
+        threads.emplace_back([&] {
+            heap_->deallocate(take(core().most_kept_units()));
+            have_freed.count_down();
+            are_counted.wait();
+        });
+    have_freed.wait();
+    std::size_t kept = 0;
+    std::size_t heaps = 0;
+    for (auto* heap = open<KeptHeaps>(core()).load(); heap != nullptr; heap = heap->next_heap, ++heaps)
+        kept += heap->kept_units();
+    are_counted.count_down();
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(heaps, std::size_t{kThreads});
+    EXPECT_EQ(kept, kThresholdUnits);
+    EXPECT_EQ(heap_->check(), Status::ok);
+    // What a reset forgets is nobody's any more.
+    heap_->reset();
+    heap_->deallocate(take(core().most_kept_units()));
+    EXPECT_EQ(kept_units(), core().most_kept_units());
 }
 
 TEST_F(KeptBlocks, WhoMissesWhatItGaveUpKeepsMore) {

@@ -105,8 +105,8 @@ TEST(MemoryConfig, AnUnknownKeyIsToldTheKnownOnes) {
     EXPECT_EQ(parse_config("small_limit=1", config, &problem).status(), Status::not_found);
     EXPECT_EQ(text_of(problem),
               "there is no setting 'small_limit'; there are heap_max_bytes, purge_threshold_bytes, "
-              "largest_small_bytes, system_cache_bytes, budget_bytes, numa, guard_sampling, "
-              "profile_sampling_bytes, huge_pages");
+              "largest_small_bytes, heap_huge_pages_from_bytes, system_cache_bytes, budget_bytes, numa, "
+              "guard_sampling, profile_sampling_bytes, huge_pages");
     EXPECT_EQ(parse_config("=1", config).status(), Status::not_found);
 }
 

@@ -22,6 +22,8 @@ TEST(MemoryOptions, TheDefaultsAreThoseOfTheStrategies) {
               SmallObjectAllocator::Options{}.purge_threshold_bytes);
     EXPECT_EQ(small_object_options(config).largest_small_bytes,
               SmallObjectAllocator::Options{}.largest_small_bytes);
+    EXPECT_EQ(small_object_options(config).huge_pages_from_bytes,
+              SmallObjectAllocator::Options{}.huge_pages_from_bytes);
     EXPECT_EQ(system_options(config).cache_bytes, SystemAllocator::Options{}.cache_bytes);
     EXPECT_EQ(tagged_options(config).budget_bytes, TaggedAllocator::kNoBudget);
 }

@@ -31,10 +31,14 @@ struct GrowingMap {
     std::array<UnitMap::Word, kWords> dirty = {};
     std::size_t asked_for = 0;
     std::size_t told_of = 0;
+    std::size_t huge_from_units = UnitMap::kNoUnit;
     ouro::os::Reservation addresses = *ouro::os::Reservation::create(
         {.bytes = kUnits * UnitMap::kUnitBytes, .alignment = UnitMap::kUnitBytes});
     UnitMap map{{.units = addresses.block(), .taken = taken.data(), .dirty = dirty.data()},
-                {.make_usable = make_usable, .has_grown = has_grown, .context = this}};
+                {.make_usable = make_usable,
+                 .has_grown = has_grown,
+                 .context = this,
+                 .huge_from_units = huge_from_units}};
 };
 
 TEST(UnitMap, TellsOfGrowthWhenThereIsMore) {
@@ -53,6 +57,17 @@ TEST(UnitMap, DoesNotGrowForWhatCannotFit) {
     // With the free units at the end of those that are usable it is just enough.
     EXPECT_EQ(growing.map.take(kUnits - 10)->first, 10U);
     EXPECT_EQ(growing.map.take(1).status(), Status::capacity_exhausted);
+}
+
+TEST(UnitMap, GrowsByWholeHugePagesBeyondAPoint) {
+    GrowingMap growing{.huge_from_units = 32};
+    ASSERT_TRUE(growing.map.take(1));
+    EXPECT_LT(growing.map.usable_units(), UnitMap::kHugeUnits);
+    ASSERT_TRUE(growing.map.take(32));
+    EXPECT_EQ(growing.map.usable_units(), 2 * UnitMap::kHugeUnits);
+    // The end of the addresses comes first.
+    ASSERT_TRUE(growing.map.take(kUnits - 33));
+    EXPECT_EQ(growing.map.usable_units(), kUnits);
 }
 
 TEST(UnitMap, RecoversWhatALostThreadHeld) {

@@ -24,6 +24,8 @@ namespace ouro {
 //     heap->deallocate(*block);
 class SmallObjectAllocator final : public MemoryResource {
 public:
+    static constexpr std::size_t kNoHugePages = detail::HeapCore::kNoHugePages;
+
     struct Options {
         const char* name = "small objects";
         Tag tag = {};
@@ -38,6 +40,10 @@ public:
         // units of 64 KiB each. From 1 to kLargestSmallBytes. Less keeps rare large blocks from making slabs
         // and caches of their own; it costs nothing where blocks are small.
         std::size_t largest_small_bytes = detail::kLargestClassBytes;
+        // Memory beyond this comes on huge pages, where the system gives them to who asks: fewer faults, and
+        // fewer look-ups of addresses. Part of the last 2 MiB may be in memory before it is needed, and so
+        // may gaps between blocks. kNoHugePages for never.
+        std::size_t huge_pages_from_bytes = sizeof(void*) == 8 ? std::size_t{16} << 20 : kNoHugePages;
         // So much, in whole units, is in memory from the beginning, ready to be written without a fault. What
         // was used and freed since may go back, as all free memory.
         std::size_t prewarm_bytes = 0;

@@ -19,6 +19,9 @@ namespace ouro::detail {
 // lies at the front of the heap's metadata, so that it does not move when its owner does.
 class HeapCore {
 public:
+    static constexpr std::size_t kNoHugePages = ~std::size_t{0};
+    static constexpr std::size_t kHugeBytes = UnitMap::kHugeUnits * UnitMap::kUnitBytes;
+
     struct Layout {
         std::size_t units = 0;
         // Where the arrays begin in the metadata, each on pages of its own, and where they end.
@@ -40,6 +43,9 @@ public:
         // False: all units are usable, and there will be no more memory. True: none is yet, and the core
         // commits them with their share of the metadata.
         bool grows = true;
+        // Beyond so many bytes, which grow, the system is asked for huge pages. Requires then: units that lie
+        // at a multiple of kHugeBytes.
+        std::size_t huge_from_bytes = kNoHugePages;
         // Told after every growth, and after units of blocks were taken or given back, by the thread that did
         // it; several may call at once. Both or none.
         void (*on_growth)(void* context) = nullptr;
@@ -158,6 +164,8 @@ public:
 
     // How many units a thread keeps at most; none where there are few, or where nothing shall be kept.
     [[nodiscard]] std::size_t most_kept_units() const noexcept { return most_kept_units_; }
+    // Lets a thread keep so many units more, or as many as all threads together may still keep.
+    [[nodiscard]] std::uint32_t let_keep(std::uint32_t units) noexcept;
     // Whether it is worth to make a heap for a thread that frees a large block: not where units are few for
     // ever.
     [[nodiscard]] bool keeps_runs() const noexcept { return most_kept_units_ != 0 && units_.can_grow(); }
@@ -256,6 +264,7 @@ private:
     // Whether a unit is a part of the large block, kept run or slab before it that has this kind.
     [[nodiscard]] bool continues(std::size_t unit, UnitKind kind) const noexcept;
     [[nodiscard]] static Expected<void> commit_units(void* core, std::size_t first, std::size_t end) noexcept;
+    void ask_for_huge_pages(std::size_t first, std::size_t end) const noexcept;
     static void tell_growth(void* core) noexcept;
     [[nodiscard]] ThreadHeap* adopt_heap(std::uint64_t thread_id) noexcept;
     [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
@@ -300,6 +309,10 @@ private:
     const char* name_;
     std::size_t purge_threshold_units_;
     std::size_t most_kept_units_;
+    // For all threads, and what of it is left to be promised to one.
+    std::size_t all_kept_units_;
+    std::atomic<std::size_t> unpromised_units_;
+    std::size_t huge_from_units_;
     unsigned slab_classes_;
     // How much smaller the caches of threads are: where there is little, one shall not keep it all.
     unsigned cache_shift_;

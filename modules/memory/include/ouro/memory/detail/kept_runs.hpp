@@ -24,10 +24,9 @@ public:
     // Of one that can be asked for.
     static constexpr std::size_t kMostUnits = 32;
 
-    // How many units there may be ever; none when the thread shall keep nothing.
-    explicit KeptRuns(std::size_t most_units) noexcept
-        : most_units_(static_cast<std::uint32_t>(most_units)),
-          limit_units_(std::min(kFirstUnits, most_units_)) {
+    // How many units there may be ever; none when the thread shall keep nothing. For now none: see
+    // wanted_units().
+    explicit KeptRuns(std::size_t most_units) noexcept : most_units_(static_cast<std::uint32_t>(most_units)) {
         std::ranges::fill(firsts_, kNoUnit);
         std::ranges::fill(ends_, kNoUnit);
     }
@@ -94,11 +93,15 @@ public:
             from + static_cast<unsigned>(std::countr_zero(std::rotr(places_, static_cast<int>(from))));
         return place % kMostRuns;
     }
-    // Whoever misses what it has given up shall keep more; who only frees keeps little.
-    void note_miss() noexcept {
-        if (!gave_up_) return;
+    // By how much the limit should be raised for who keeps the first run, or misses what it has given up: who
+    // only frees keeps little. All threads together have a bound, so that it may get less.
+    [[nodiscard]] std::uint32_t wanted_units() const noexcept {
+        if (limit_units_ == 0) return std::min(kFirstUnits, most_units_);
+        return gave_up_ ? std::min(limit_units_, most_units_ - limit_units_) : 0;
+    }
+    void raise_limit(std::uint32_t units) noexcept {
         gave_up_ = false;
-        limit_units_ = std::min(2 * limit_units_, most_units_);
+        limit_units_ += units;
     }
 
 private:
@@ -121,7 +124,7 @@ private:
     }
 
     std::uint32_t most_units_;
-    std::uint32_t limit_units_;
+    std::uint32_t limit_units_ = 0;
     std::uint32_t places_ = 0;
     unsigned last_given_up_ = 0;
     std::atomic<std::uint32_t> units_ = 0;

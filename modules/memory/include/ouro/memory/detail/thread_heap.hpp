@@ -235,6 +235,7 @@ private:
                                                std::uint32_t count) noexcept;
     void keep_or_give_up(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
+    void ask_to_keep_more() noexcept;
     void cut_run(unsigned place, std::size_t units) noexcept;
     void join_and_add(KeptRun run) noexcept;
     void give_up_runs() noexcept;

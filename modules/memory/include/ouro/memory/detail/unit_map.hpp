@@ -19,6 +19,8 @@ public:
     static constexpr std::size_t kUnitBytes = std::size_t{1} << kUnitShift;
     static constexpr std::size_t kUnitsPerWord = 64;
     static constexpr std::size_t kNoUnit = ~std::size_t{0};
+    // A huge page of most systems.
+    static constexpr std::size_t kHugeUnits = 32;
 
     using Word = std::atomic<std::uint64_t>;
 
@@ -49,6 +51,9 @@ public:
         // Told when there are more than before, by the thread that grew; may be null.
         void (*has_grown)(void* context) = nullptr;
         void* context = nullptr;
+        // Beyond so many units, as many become usable as fill huge pages. Requires then: the first unit lies
+        // at a multiple of one.
+        std::size_t huge_from_units = kNoUnit;
     };
 
     UnitMap(const Memory& memory, const Growth& growth) noexcept;
