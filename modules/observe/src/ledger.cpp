@@ -29,11 +29,6 @@ Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noe
     return status;
 }
 
-Status count_and_return(Tag tag, Status status) noexcept {
-    count_failure(tag, status);
-    return status;
-}
-
 // One thread's place under one tag.
 struct Place {
     LedgerShard& shard;
@@ -91,6 +86,15 @@ void return_surely(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
     }
 }
 
+// For a charge out of credit that comes to nothing, or that goes on as slow work. A climb that met it found
+// the bytes taken, left them here, and counted them as memory.
+void return_left_over(Ledger& ledger, const Place& place, Tag tag) noexcept {
+    const std::int64_t mark = place.cell.ceiling.load(std::memory_order_relaxed);
+    if (mark >= 0 || place.credit() <= 0) return;
+    return_surely(ledger, place, tag, 0);
+    note_rough_since(ledger, tag, mark);
+}
+
 // What slow work ends with: the place keeps some credit, as much as the bounds allow now.
 void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     std::int64_t spare = spare_credit(ledger, tag);
@@ -124,19 +128,20 @@ std::int64_t bound_of(const LedgerAccount& account, Obstacle obstacle) noexcept 
     return bound.load(std::memory_order_relaxed);
 }
 
-// True when taking credit back from other threads makes room for the bytes. Below a peak it is done for room
-// that lasts for some calls: for less, to count in one place costs less.
+// True when there is room for the bytes without the credit of other threads, which is taken back then. Below
+// a peak for room that lasts for some calls: for less, to count in one place costs less.
 bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) noexcept {
     const LedgerAccount& account = account_of(ledger, refused.limiting);
     const bool is_budget = refused.obstacle == Obstacle::budget;
+    if (is_budget) wait_for_moves(ledger);
     const std::int64_t calls = is_budget ? 1 : calls_to_rest(account);
     const std::int64_t out = credit_below(ledger, refused.limiting);
     const std::int64_t live = account.held.load(std::memory_order_relaxed) - out;
-    if (out == 0 || live > bound_of(account, refused.obstacle) - std::min(bytes, kUnbounded / calls) * calls)
+    if (live > bound_of(account, refused.obstacle) - std::min(bytes, kUnbounded / calls) * calls)
         return false;
     // A peak may be passed without, a budget not.
-    if (!is_budget) return revoke_all_credit(ledger, refused.limiting).is_complete;
-    revoke_credit(ledger, refused.limiting);
+    if (!is_budget) return out != 0 && revoke_all_credit(ledger, refused.limiting).is_complete;
+    if (out != 0) revoke_credit(ledger, refused.limiting);
     return true;
 }
 
@@ -193,21 +198,25 @@ void settle_at(Ledger& ledger, const Place& place, Tag tag) noexcept {
 }
 
 // Whoever asks has looked at his credit, and may have kept it from somebody who took it back.
-Status refuse_and_settle(Tag tag, Status status, std::size_t bytes) noexcept {
+Status settle_and_return(Tag tag, Status status) noexcept {
     settle_slow(tag);
-    return status == Status::rate_limited ? refuse(tag, status, bytes, 0) : count_and_return(tag, status);
+    count_failure(tag, status);
+    return status;
 }
 
 Status charge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
-    if (bytes > kMaxAllocationBytes) return refuse_and_settle(tag, Status::size_overflow, bytes);
-    if (bytes > kMostBytes) return refuse_and_settle(tag, Status::capacity_exhausted, bytes);
+    if (bytes > kMaxAllocationBytes) return settle_and_return(tag, Status::size_overflow);
+    if (bytes > kMostBytes) return settle_and_return(tag, Status::capacity_exhausted);
     Ledger* const ledger = open_ledger(tag);
     if (ledger == nullptr) return Status::out_of_memory;
-    if (const Status status = ask_rate_limits(*ledger, tag, bytes); status != Status::ok)
-        return refuse_and_settle(tag, status, bytes);
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
     mark_used(place.shard, tag);
+    return_left_over(*ledger, place, tag);
+    if (const Status status = ask_rate_limits(*ledger, tag, bytes); status != Status::ok) {
+        settle_at(*ledger, place, tag);
+        return refuse(tag, status, bytes, 0);
+    }
     const Status status = charge_within(*ledger, place, tag, static_cast<std::int64_t>(bytes));
     if (status != Status::ok) return status;
     if (matter == Matter::block) add_to(place.cell.allocations, 1U);
@@ -284,8 +293,7 @@ void uncharge_credit(Tag tag, std::size_t bytes) noexcept {
     add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
     add_to(place.cell.allocations, -1);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // Who makes a new peak took it for memory.
-    note_rough_climbs(*ledger, tag);
+    return_left_over(*ledger, place, tag);
     settle_at(*ledger, place, tag);
 }
 void uncharge_slow(Tag tag, std::size_t bytes) noexcept {

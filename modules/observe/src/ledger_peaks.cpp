@@ -59,7 +59,7 @@ bool begin_climb(Ledger& ledger, Tag tag) noexcept {
     LedgerAccount& account = account_of(ledger, tag);
     for (Patience patience;;) {
         if (take_climb(account, Climb::none)) {
-            hand_back(account, end_credit(ledger, tag));
+            hand_back(account, end_credit(ledger, tag, climb_mark(tag)));
             return true;
         }
         if (wait_for_climb(account, patience)) return true;
@@ -96,6 +96,16 @@ void note_rough_climbs(Ledger& ledger, Tag tag) noexcept {
     });
 }
 
+void note_rough_since(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    visit_chain(ledger, tag, [mark](LedgerAccount& account, Tag at) noexcept {
+        const bool is_meant = mark == kSeveralClimbs || mark == climb_mark(at);
+        if (is_meant && account.climb.load() != Climb::beginning)
+            account.is_peak_rough.store(1, std::memory_order_relaxed);
+        return true;
+    });
+}
+
 void rest_after_climb(Ledger& ledger, Tag tag) noexcept {
     visit_chain(ledger, tag, [](LedgerAccount& account, Tag) noexcept {
         if (account.climb.load(std::memory_order_relaxed) == Climb::on &&
@@ -121,7 +131,7 @@ void forget_peaks(Ledger& ledger) noexcept {
             taken = take_climb(account, Climb::none) || take_climb(account, Climb::on);
         } while (!taken && patience.wait());
     });
-    const Revocation revocation = end_credit(ledger, {});
+    const Revocation revocation = end_credit(ledger, {}, kSeveralClimbs);
     visit_open([&](LedgerAccount& account) noexcept {
         const std::size_t id = static_cast<std::size_t>(&account - ledger.accounts.data());
         if (!is_taken[id]) return;

@@ -224,10 +224,19 @@ void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
         g_is_taker_stuck.store(false, std::memory_order_relaxed);
 }
 
+// A revocation that no climb is for leaves this mark.
+constexpr std::int64_t kNoClimb = 0;
+
+std::int64_t join_marks(std::int64_t ceiling, std::int64_t mark) noexcept {
+    if (ceiling >= 0 || ceiling == mark) return mark;
+    return mark == kNoClimb ? ceiling : kSeveralClimbs;
+}
+
 // Unless its owner is just giving the credit up.
-void put_out_of_reach(LedgerCell& cell) noexcept {
-    // The next free looks at the bounds again.
-    cell.ceiling.store(0, std::memory_order_relaxed);
+void put_out_of_reach(LedgerCell& cell, std::int64_t mark) noexcept {
+    // The next free looks at the bounds again. An owner who settles in between looks at them himself.
+    cell.ceiling.store(join_marks(cell.ceiling.load(std::memory_order_relaxed), mark),
+                       std::memory_order_relaxed);
     std::int64_t floor = cell.floor.load(std::memory_order_relaxed);
     while (floor != kBeingTaken &&
            !cell.floor.compare_exchange_weak(floor, kOutOfReach, std::memory_order_relaxed)) {
@@ -235,7 +244,7 @@ void put_out_of_reach(LedgerCell& cell) noexcept {
 }
 
 // Requires: g_revoking is held.
-Revocation revoke(Ledger& ledger, Tag tag) noexcept {
+Revocation revoke(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
     Revocation result;
     const TagSet tags(tag);
     // A thread that is not seen here begins later, and finds what made the caller revoke when it settles.
@@ -245,7 +254,7 @@ Revocation revoke(Ledger& ledger, Tag tag) noexcept {
     // All of them, whether or not they hold credit now: some may be about to.
     visit_first_shards(ledger, shards, [&](LedgerShard& shard) noexcept {
         visit_cells(shard, tags, [&](std::size_t id) noexcept {
-            put_out_of_reach(shard.cells[id]);
+            put_out_of_reach(shard.cells[id], mark);
             ++result.cells;
         });
     });
@@ -305,20 +314,13 @@ bool lock_patiently(LedgerLock& lock, Patience& patience) noexcept {
     return true;
 }
 
-}  // namespace
-
-void revoke_credit(Ledger& ledger, Tag tag) noexcept {
-    const LedgerLockScope scope(g_revoking);
-    static_cast<void>(revoke(ledger, tag));
-}
-
-Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
+Revocation revoke_all(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
     Patience patience;
     // Who begins to grant from now on sees what the caller has set.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const bool is_granted = wait_for_movers(ledger, patience);
     if (!lock_patiently(g_revoking, patience)) return {};
-    Revocation result = revoke(ledger, tag);
+    Revocation result = revoke(ledger, tag, mark);
     g_revoking.unlock();
     // Who has taken it out of a cell before it was looked at there.
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -327,11 +329,27 @@ Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
     return result;
 }
 
-Revocation end_credit(Ledger& ledger, Tag tag) noexcept {
-    Revocation result = revoke_all_credit(ledger, tag);
+}  // namespace
+
+void revoke_credit(Ledger& ledger, Tag tag) noexcept {
+    const LedgerLockScope scope(g_revoking);
+    static_cast<void>(revoke(ledger, tag, kNoClimb));
+}
+
+Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
+    return revoke_all(ledger, tag, kNoClimb);
+}
+
+Revocation end_credit(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
+    Revocation result = revoke_all(ledger, tag, mark);
     Patience patience;
     if (result.is_complete) result.is_complete = wait_for_empty_cells(ledger, tag, patience);
     return result;
+}
+
+void wait_for_moves(Ledger& ledger) noexcept {
+    Patience patience;
+    static_cast<void>(wait_for_movers(ledger, patience));
 }
 
 bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept {

@@ -202,6 +202,69 @@ TEST(ChargeSteps, AChargeTakenBackAnywhereInARevocationIsTakenBackOnce) {
                     100);
 }
 
+// The same where the thread has no credit to give back before: it changes both words at any moment.
+TEST(ChargeSteps, AChargeWithoutCreditTakenBackAnywhereInARevocationIsTakenBackOnce) {
+    const Tag tag = fresh_tag(fresh_tag());
+    stop_everywhere({.prepare =
+                         [&] {
+                             ASSERT_TRUE(set_budget(tag, {}));
+                             reset_peaks();
+                         },
+                     .stepped = [&] { ASSERT_TRUE(set_budget(tag, {.hard_bytes = 1})); },
+                     .other = {.before = [&] { EXPECT_EQ(detail::charge_slow(tag, 100'000), Status::ok); },
+                               .meanwhile = [&] { detail::uncharge_slow(tag, 100'000); }},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(use_of(tag).live_bytes, 0U);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                         }},
+                    100);
+}
+
+// Credit on its way between an account and a thread is in nobody's way.
+TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInARefundBesideIt) {
+    const Tag tag = fresh_tag(fresh_tag());
+    Status status = Status::ok;
+    stop_everywhere({.prepare =
+                         [&] {
+                             ASSERT_TRUE(set_budget(tag, {}));
+                             test::rest_below_a_peak(tag, 1'000'000);
+                             ASSERT_TRUE(set_budget(tag, {.hard_bytes = kMuch}));
+                             ASSERT_EQ(test::charge(tag, 100'000), Status::ok);
+                             ASSERT_EQ(test::charge(tag, 50'000), Status::ok);
+                         },
+                     .stepped = [&] { test::refund(tag, 100'000); },
+                     .other = {.meanwhile = [&] { status = test::charge(tag, kMuch - 150'000); }},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(status, Status::ok);
+                             if (status == Status::ok) test::refund(tag, kMuch - 150'000);
+                             test::refund(tag, 50'000);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                         }},
+                    100);
+}
+TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInAChargeBesideIt) {
+    const Tag tag = fresh_tag(fresh_tag());
+    Status status = Status::ok;
+    stop_everywhere({.prepare =
+                         [&] {
+                             ASSERT_TRUE(set_budget(tag, {}));
+                             test::rest_below_a_peak(tag, 1'000'000);
+                             ASSERT_TRUE(set_budget(tag, {.hard_bytes = kMuch}));
+                         },
+                     .stepped = [&] { ASSERT_EQ(test::charge(tag, 100'000), Status::ok); },
+                     .other = {.meanwhile = [&] { status = test::charge(tag, kMuch - 100'000); }},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(status, Status::ok);
+                             if (status == Status::ok) test::refund(tag, kMuch - 100'000);
+                             test::refund(tag, 100'000);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                         }},
+                    100);
+}
+
 // A request beyond reason takes first and looks then, as all do: what is revoked meanwhile must not stay.
 TEST(ChargeSteps, ABudgetSetAnywhereInARequestBeyondReasonIsKept) {
     const Tag tag = fresh_tag(fresh_tag());

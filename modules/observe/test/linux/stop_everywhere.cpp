@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -37,24 +38,32 @@ struct Stepping {
     bool is_stepping = false;
     std::unordered_set<std::uintptr_t> seen;
     std::vector<std::uintptr_t> instructions;
-    // Stopped: the one that is a breakpoint, and what it was before.
+    // Which of them may be the first of two stops.
+    std::function<bool()> is_first_stop;
+    std::vector<std::size_t> first_stops;
+    // Stopped: the one that is a breakpoint, what it was before, and where the next one will be.
     unsigned char* breakpoint = nullptr;
     unsigned char covered = 0;
-    std::atomic<std::uint32_t> is_stopped = 0;
-    std::atomic<std::uint32_t> may_go_on = 0;
+    std::uintptr_t next_stop = 0;
+    // How many stops were reached, and at how many of them the other has done its work.
+    std::atomic<std::uint32_t> stops = 0;
+    std::atomic<std::uint32_t> works = 0;
 };
 Stepping g_stepping;
 
-void set(std::atomic<std::uint32_t>& word) noexcept {
-    word.store(1);
+void set(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+    word.store(value);
     os::wake_all(word);
 }
 
 // The other thread may wait for a lock that this one holds: then it is let go on after a while.
 void wait_for_the_other() noexcept {
     constexpr std::uint64_t kPatienceNs = 2'000'000;
-    set(g_stepping.is_stopped);
-    os::wait_on(g_stepping.may_go_on, 0, kPatienceNs);
+    const std::uint32_t stop = g_stepping.stops.load() + 1;
+    set(g_stepping.stops, stop);
+    for (std::uint32_t works = g_stepping.works.load(); works < stop; works = g_stepping.works.load()) {
+        if (os::wait_on(g_stepping.works, works, kPatienceNs) == os::WaitOutcome::timed_out) return;
+    }
 }
 
 void remove_breakpoint() noexcept {
@@ -80,14 +89,19 @@ void on_trap(int, siginfo_t*, void* context) {
     const auto address = static_cast<std::uintptr_t>(registers[REG_RIP]);
     if (g_stepping.is_stepping) {
         // What it does in here, nobody interrupts.
-        if (is_own_code(address) && g_stepping.seen.insert(address).second)
-            g_stepping.instructions.push_back(address);
+        if (!is_own_code(address) || !g_stepping.seen.insert(address).second) return;
+        if (g_stepping.is_first_stop && g_stepping.is_first_stop())
+            g_stepping.first_stops.push_back(g_stepping.instructions.size());
+        g_stepping.instructions.push_back(address);
         return;
     }
     registers[REG_RIP] -= 1;
     remove_breakpoint();
     // The other one has the same code to run.
-    if (os::this_thread_id() == g_stepping.thread) wait_for_the_other();
+    if (os::this_thread_id() != g_stepping.thread) return;
+    wait_for_the_other();
+    if (const std::uintptr_t next = std::exchange(g_stepping.next_stop, 0); next != 0)
+        static_cast<void>(set_breakpoint(next));
 }
 
 void begin_steps() noexcept {
@@ -115,6 +129,8 @@ private:
     struct sigaction before_ = {};
 };
 
+constexpr std::uint32_t kMostStops = 2;
+
 class Other {
 public:
     explicit Other(OtherWork work) : work_(std::move(work)), thread_(*os::Thread::start(run, this)) {}
@@ -132,7 +148,7 @@ public:
     }
     // Whether or not the steps have reached it.
     void finish() {
-        set(g_stepping.is_stopped);
+        set(g_stepping.stops, kMostStops);
         wait_while(Turn::meanwhile);
     }
 
@@ -157,13 +173,17 @@ private:
                 self.take_turn(Turn::none);
             }
             if (turn == Turn::meanwhile) {
-                while (g_stepping.is_stopped.load() == 0)
-                    os::wait_on(g_stepping.is_stopped, 0);
-                self.work_.meanwhile();
-                set(g_stepping.may_go_on);
+                work_at_stop(1, self.work_.meanwhile);
+                if (self.work_.then) work_at_stop(2, self.work_.then);
                 self.take_turn(Turn::none);
             }
         }
+    }
+    static void work_at_stop(std::uint32_t stop, const std::function<void()>& work) {
+        for (std::uint32_t stops = g_stepping.stops.load(); stops < stop; stops = g_stepping.stops.load())
+            os::wait_on(g_stepping.stops, stops);
+        work();
+        set(g_stepping.works, stop);
     }
 
     OtherWork work_;
@@ -173,14 +193,20 @@ private:
 
 enum class How : unsigned char { freely, stepping, stopping };
 
+struct Stops {
+    std::uintptr_t first = 0;
+    std::uintptr_t second = 0;
+};
+
 // Plays it once. False when the stop could not be made.
-bool play(const Scene& scene, Other& other, How how, std::uintptr_t stop = 0) {
+bool play(const Scene& scene, Other& other, How how, Stops stops = {}) {
     bool is_made = true;
     scene.prepare();
-    g_stepping.is_stopped.store(0);
-    g_stepping.may_go_on.store(0);
+    g_stepping.stops.store(0);
+    g_stepping.works.store(0);
     other.prepare();
-    if (how == How::stopping) is_made = set_breakpoint(stop);
+    g_stepping.next_stop = stops.second;
+    if (how == How::stopping) is_made = set_breakpoint(stops.first);
     if (how == How::stepping) begin_steps();
     scene.stepped();
     if (how == How::stepping) end_steps();
@@ -188,6 +214,36 @@ bool play(const Scene& scene, Other& other, How how, std::uintptr_t stop = 0) {
     other.finish();
     scene.check();
     return is_made;
+}
+
+// False when the test is over.
+bool try_stops(const Scene& scene, Other& other, Stops stops) {
+    if (!play(scene, other, How::stopping, stops)) {
+        [] { GTEST_SKIP() << "code cannot be changed here"; }();
+        return false;
+    }
+    if (!testing::Test::HasFailure()) return true;
+    ADD_FAILURE() << "stopped at " << reinterpret_cast<const void*>(stops.first) << " and "
+                  << reinterpret_cast<const void*>(stops.second);
+    return false;
+}
+
+void stop_once_everywhere(const Scene& scene, Other& other) {
+    for (const std::uintptr_t stop : g_stepping.instructions) {
+        if (!try_stops(scene, other, {.first = stop})) return;
+    }
+}
+
+void stop_twice_everywhere(const Scene& scene, Other& other) {
+    constexpr std::size_t kStride = 5;
+    const auto& instructions = g_stepping.instructions;
+    ASSERT_FALSE(g_stepping.first_stops.empty());
+    for (std::size_t at = 0; at < g_stepping.first_stops.size(); at += kStride) {
+        const std::size_t first = g_stepping.first_stops[at];
+        for (std::size_t second = first + 1; second < instructions.size(); second += kStride) {
+            if (!try_stops(scene, other, {instructions[first], instructions[second]})) return;
+        }
+    }
 }
 
 }  // namespace
@@ -198,16 +254,16 @@ void stop_everywhere(const Scene& scene, std::size_t least_stops) {
     g_stepping.thread = os::this_thread_id();
     g_stepping.seen.clear();
     g_stepping.instructions.clear();
+    g_stepping.first_stops.clear();
+    g_stepping.is_first_stop = scene.is_first_stop;
     // The first time, more is done than later on.
     ASSERT_TRUE(play(scene, other, How::freely));
     ASSERT_TRUE(play(scene, other, How::stepping));
     ASSERT_GE(g_stepping.instructions.size(), least_stops);
-    for (const std::uintptr_t stop : g_stepping.instructions) {
-        if (!play(scene, other, How::stopping, stop)) GTEST_SKIP() << "code cannot be changed here";
-        if (testing::Test::HasFailure()) {
-            ADD_FAILURE() << "stopped at " << reinterpret_cast<const void*>(stop);
-            break;
-        }
+    if (scene.other.then) {
+        stop_twice_everywhere(scene, other);
+    } else {
+        stop_once_everywhere(scene, other);
     }
 }
 

@@ -8,10 +8,12 @@
 // then each is a breakpoint once.
 namespace ouro::test {
 
-// What another thread does: something before the steps begin, and something when the first is stopped.
+// What another thread does: something before the steps begin, something when the first is stopped, and, if it
+// is given, something when the first went on and is stopped again.
 struct OtherWork {
     std::function<void()> before = [] {};
     std::function<void()> meanwhile = [] {};
+    std::function<void()> then = {};
 };
 
 struct Scene {
@@ -19,10 +21,13 @@ struct Scene {
     std::function<void()> stepped;
     OtherWork other;
     std::function<void()> check;
+    // Of two stops: whether the first may be here. Asked by the stepped thread, in front of each instruction.
+    std::function<bool()> is_first_stop = {};
 };
 
 // Stops the stepped part in front of each of its instructions, the first time that it comes there; skips the
-// test where that cannot be. Fails when there are fewer than that.
+// test where that cannot be. Fails when there are fewer than that. Two stops: of all pairs one in a few, so
+// that a stretch of some instructions has one of them surely.
 void stop_everywhere(const Scene& scene, std::size_t least_stops);
 
 }  // namespace ouro::test

@@ -24,8 +24,8 @@ struct TagUse {
     std::size_t peak_bytes = 0;
     // False when the peak may be too high by credit that threads held, until the peaks begin anew: a thread
     // was stopped for a tenth of a second right where others had to wait for it, a fork took as long, or the
-    // system refused a process barrier. Also where memory that was charged for out of credit could not be had
-    // while others made a new peak; unless they made it and 64 further calls before that was known.
+    // system refused a process barrier. Also where others made a new peak just while a charge out of credit
+    // was under way that came to nothing: memory that could not be had.
     bool is_peak_exact = true;
     // Requests that failed, for whatever reason.
     std::uint64_t failures = 0;

@@ -34,7 +34,8 @@ struct alignas(64) LedgerCell {
     // By how much the allowance must stay ahead: what was revoked so far, or out of reach during a
     // revocation.
     std::atomic<std::int64_t> floor;
-    // How far it may be ahead before some goes back. Zero at first: the first free looks.
+    // How far it may be ahead before some goes back. Zero at first: the first free looks. Below nothing: a
+    // climb began since the owner last settled (climb_mark).
     std::atomic<std::int64_t> ceiling;
     std::atomic<std::uint64_t> allocations;
     std::atomic<std::uint64_t> frees;
@@ -107,6 +108,12 @@ enum class Climb : std::uint32_t {
     ending,
 };
 
+// What it leaves as the ceiling of the cells below: which account began one, or that several did.
+[[nodiscard]] constexpr std::int64_t climb_mark(Tag tag) noexcept {
+    return -1 - std::int64_t{tag.id()};
+}
+inline constexpr std::int64_t kSeveralClimbs = -1 - std::int64_t{kMaxTags};
+
 // What all threads together were granted for one tag and those below it, and may be.
 struct alignas(64) LedgerAccount {
     // In use, or out as credit, or just being asked for. Never above the budget, nor above the peak but while
@@ -129,7 +136,7 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::uint32_t> is_over_soft;
     std::atomic<std::uint32_t> is_rate_limited;
     // Credit may have been counted as in use: a thread was stopped where others had to wait for it, or the
-    // system refused a process barrier. Or memory that was charged for out of credit could not be had.
+    // system refused a process barrier. Or a charge out of credit came to nothing while others made a peak.
     std::atomic<std::uint32_t> is_peak_rough;
     // For readers in other processes; the bounds are valid once it is open.
     std::atomic<std::uint32_t> is_open;
