@@ -140,7 +140,7 @@ bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) n
     if (live > bound_of(account, refused.obstacle) - std::min(bytes, kUnbounded / calls) * calls)
         return false;
     // A peak may be passed without, a budget not.
-    if (!is_budget) return out != 0 && revoke_all_credit(ledger, refused.limiting).is_complete;
+    if (!is_budget) return out != 0 && try_revoke_credit(ledger, refused.limiting);
     if (out != 0) revoke_credit(ledger, refused.limiting);
     return true;
 }

@@ -284,25 +284,26 @@ bool wait_for_mover(LedgerShard& shard, Patience& patience) noexcept {
     return true;
 }
 
-bool wait_for_movers(Ledger& ledger, Patience& patience) noexcept {
-    bool are_done = true;
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        if (!wait_for_mover(shard, patience)) are_done = false;
-    });
-    return are_done;
+// True when the owner has no credit for the tags and was moving none while it was looked at: neither is any
+// on its way.
+bool is_without_credit(const LedgerShard& shard, const TagSet& tags) noexcept {
+    const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
+    bool is_empty = move % 2 == 0;
+    visit_cells(shard, tags, [&](std::size_t id) noexcept { is_empty = is_empty && shard.credit(id) == 0; });
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return is_empty && shard.credit_moves.load(std::memory_order_relaxed) == move;
 }
 
-// For owners who were in the middle of a call when their credit was taken, and have not settled yet.
-bool wait_for_empty_cells(Ledger& ledger, Tag tag, Patience& patience) noexcept {
+// For owners who were being given credit, or were in the middle of a call, and have not settled yet. False
+// when one was waited for in vain.
+bool wait_for_owners(Ledger& ledger, Tag tag, Patience& patience) noexcept {
     const TagSet tags(tag);
-    bool are_empty = true;
-    visit_shards(ledger, [&](const LedgerShard& shard) noexcept {
-        visit_cells(shard, tags, [&](std::size_t id) noexcept {
-            while (are_empty && shard.credit(id) != 0)
-                are_empty = patience.wait();
-        });
+    bool are_done = true;
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        while (are_done && !is_without_credit(shard, tags))
+            are_done = wait_for_mover(shard, patience) && patience.wait();
     });
-    return are_empty;
+    return are_done;
 }
 
 bool lock_patiently(LedgerLock& lock, Patience& patience) noexcept {
@@ -314,18 +315,11 @@ bool lock_patiently(LedgerLock& lock, Patience& patience) noexcept {
     return true;
 }
 
-Revocation revoke_all(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
+Revocation revoke_patiently(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
     Patience patience;
-    // Who begins to grant from now on sees what the caller has set.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    const bool is_granted = wait_for_movers(ledger, patience);
     if (!lock_patiently(g_revoking, patience)) return {};
-    Revocation result = revoke(ledger, tag, mark);
+    const Revocation result = revoke(ledger, tag, mark);
     g_revoking.unlock();
-    // Who has taken it out of a cell before it was looked at there.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const bool is_returned = wait_for_movers(ledger, patience);
-    result.is_complete = result.is_complete && is_granted && is_returned;
     return result;
 }
 
@@ -336,20 +330,22 @@ void revoke_credit(Ledger& ledger, Tag tag) noexcept {
     static_cast<void>(revoke(ledger, tag, kNoClimb));
 }
 
-Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept {
-    return revoke_all(ledger, tag, kNoClimb);
+bool try_revoke_credit(Ledger& ledger, Tag tag) noexcept {
+    return revoke_patiently(ledger, tag, kNoClimb).is_complete;
 }
 
 Revocation end_credit(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
-    Revocation result = revoke_all(ledger, tag, mark);
+    // Who begins to grant when the floors are out of reach sees what the caller has set.
+    Revocation result = revoke_patiently(ledger, tag, mark);
     Patience patience;
-    if (result.is_complete) result.is_complete = wait_for_empty_cells(ledger, tag, patience);
+    if (result.is_complete) result.is_complete = wait_for_owners(ledger, tag, patience);
     return result;
 }
 
 void wait_for_moves(Ledger& ledger) noexcept {
     Patience patience;
-    static_cast<void>(wait_for_movers(ledger, patience));
+    visit_shards(ledger,
+                 [&](LedgerShard& shard) noexcept { static_cast<void>(wait_for_mover(shard, patience)); });
 }
 
 bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept {

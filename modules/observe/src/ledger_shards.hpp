@@ -69,16 +69,16 @@ void visit_shards(Ledger& ledger, Visit&& visit) noexcept {
 // Takes the credit back that threads hold for the tag and those below it, whatever they are doing. Where the
 // system has no barrier after all, they can use none of it, and each gives it back with its next slow work.
 void revoke_credit(Ledger& ledger, Tag tag) noexcept;
+// The same; false where there is no barrier, or when another who revokes was stopped for too long.
+[[nodiscard]] bool try_revoke_credit(Ledger& ledger, Tag tag) noexcept;
 struct Revocation {
     // False when credit may be left.
     bool is_complete = false;
     // How many it looked at.
     std::uint32_t cells = 0;
 };
-// The same, and all who were moving credit are done with it; not complete when somebody who was stopped is in
-// the way for too long.
-[[nodiscard]] Revocation revoke_all_credit(Ledger& ledger, Tag tag) noexcept;
-// The same where nobody is granted any more: until there is none. The mark is left to the owners of cells.
+// The same where nobody is granted any more: until there is none, in cells or on its way; not complete when
+// somebody who was stopped is in the way for too long. The mark is left to the owners of cells.
 [[nodiscard]] Revocation end_credit(Ledger& ledger, Tag tag, std::int64_t mark) noexcept;
 // For those who are moving credit: what is on its way is in no cell, and may be in no account. Not for long.
 void wait_for_moves(Ledger& ledger) noexcept;

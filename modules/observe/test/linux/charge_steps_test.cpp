@@ -265,6 +265,28 @@ TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInAChargeBesideIt) {
                     100);
 }
 
+// The same where nothing is left to be taken back.
+TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInAChargeThatIsTakenBackBesideIt) {
+    const Tag tag = fresh_tag(fresh_tag());
+    Status status = Status::ok;
+    stop_everywhere({.prepare =
+                         [&] {
+                             ASSERT_TRUE(set_budget(tag, {}));
+                             test::rest_below_a_peak(tag, 1'000'000);
+                             ASSERT_TRUE(set_budget(tag, {.hard_bytes = kMuch}));
+                             ASSERT_EQ(detail::charge_slow(tag, 100'000), Status::ok);
+                         },
+                     .stepped = [&] { detail::uncharge_slow(tag, 100'000); },
+                     .other = {.meanwhile = [&] { status = test::charge(tag, kMuch - 100'000); }},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(status, Status::ok);
+                             if (status == Status::ok) test::refund(tag, kMuch - 100'000);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                         }},
+                    100);
+}
+
 // A request beyond reason takes first and looks then, as all do: what is revoked meanwhile must not stay.
 TEST(ChargeSteps, ABudgetSetAnywhereInARequestBeyondReasonIsKept) {
     const Tag tag = fresh_tag(fresh_tag());

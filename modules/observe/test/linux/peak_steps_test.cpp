@@ -80,8 +80,10 @@ void put_credit_out_of_reach(Tag tag) {
     detail::t_ledger.shard->cells[tag.id()].floor.store(std::numeric_limits<std::int64_t>::max());
 }
 
-bool is_moving_credit() {
-    return detail::t_ledger.shard->credit_moves.load() % 2 != 0;
+// The stepped charge has reserved its bytes: then it is given credit, and settles.
+constexpr std::size_t kMuch = 6'000;
+bool has_reserved_much(Tag tag) {
+    return ledger().accounts[tag.id()].reserved.load() >= static_cast<std::int64_t>(kMuch);
 }
 
 void nothing(Tag) {}
@@ -92,7 +94,7 @@ struct PeakScene {
     void (*stepped)(Tag);
     void (*before)(Tag) = nothing;
     void (*meanwhile)(Tag);
-    // At a second stop, after a first one while credit is on its way.
+    // At a second stop, after a first one anywhere since kMuch was reserved.
     void (*then)(Tag) = nullptr;
     // When both are done.
     void (*finish)(Tag) = nothing;
@@ -146,7 +148,7 @@ TEST_P(PeakSteps, LeaveAPeakThatThereWas) {
             }};
     if (scene.then != nullptr) {
         steps.other.then = [&] { scene.then(tag); };
-        steps.is_first_stop = is_moving_credit;
+        steps.is_first_stop = [&] { return has_reserved_much(tag); };
     }
     test::stop_everywhere(steps, scene.least_stops);
     if (!IsSkipped()) {
@@ -179,16 +181,16 @@ const PeakScene kScenes[] = {
      .left = kPeak + 1'000},
     // The other takes credit back that the first is about to be given.
     {.name = "AGrantOfCreditAndANewPeakBesideIt",
-     .stepped = [](Tag tag) { charge(tag, 6'000); },
+     .stepped = [](Tag tag) { charge(tag, kMuch); },
      .meanwhile = [](Tag tag) { charge(tag, kPeak - 500); },
-     .peaks = {kPeak + 5'500},
-     .left = kPeak + 5'500},
+     .peaks = {kPeak + kMuch - 500},
+     .left = kPeak + kMuch - 500},
     // One new peak when credit was promised, one when it has come.
     {.name = "AGrantOfCreditBetweenTwoNewPeaks",
-     .stepped = [](Tag tag) { begin_charge(tag, 6'000); },
+     .stepped = [](Tag tag) { begin_charge(tag, kMuch); },
      .meanwhile = [](Tag tag) { charge(tag, kPeak + 500); },
      .then = [](Tag tag) { charge(tag, 100); },
-     .finish = [](Tag tag) { detail::uncharge_slow(tag, 6'000); },
+     .finish = [](Tag tag) { detail::uncharge_slow(tag, kMuch); },
      .peaks = {kPeak + 600},
      .left = kPeak + 600},
     // The other keeps credit when the climb has ended. What it has in use counts, or not; its credit never.

@@ -238,10 +238,11 @@ void stop_twice_everywhere(const Scene& scene, Other& other) {
     constexpr std::size_t kStride = 5;
     const auto& instructions = g_stepping.instructions;
     ASSERT_FALSE(g_stepping.first_stops.empty());
-    for (std::size_t at = 0; at < g_stepping.first_stops.size(); at += kStride) {
-        const std::size_t first = g_stepping.first_stops[at];
-        for (std::size_t second = first + 1; second < instructions.size(); second += kStride) {
-            if (!try_stops(scene, other, {instructions[first], instructions[second]})) return;
+    for (std::size_t first = 0; first < g_stepping.first_stops.size(); first += kStride) {
+        const std::uintptr_t stop = instructions[g_stepping.first_stops[first]];
+        // Any of them: it may come there again.
+        for (std::size_t second = 0; second < instructions.size(); second += kStride) {
+            if (!try_stops(scene, other, {stop, instructions[second]})) return;
         }
     }
 }
