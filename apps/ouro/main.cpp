@@ -67,6 +67,8 @@ void add_report(CLI::App& program, int& exit_code) {
         ->add_option("--top", request->style.top, "How many sites, events, handler calls and blocks to show")
         ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
         ->capture_default_str();
+    report->add_flag("--full", request->style.is_full,
+                     "All calls of each stack, with whole names; otherwise five of each");
     report
         ->add_option_function<std::string>(
             "--by",

@@ -29,6 +29,7 @@ std::string write_report(const Report& whole, const std::string& mappings, const
     Report report = whole;
     if (!request.tag.empty()) keep_tag(report, request.tag);
     sort_sites(report, request.sorting);
+    if (!request.as_json) leave_out_empty_sites(report);
     constexpr std::size_t kAll = ~std::size_t{0};
     name_sites(report, mappings, request.as_json ? kAll : request.style.top);
     if (!request.as_json) return report_text(report, request.style);

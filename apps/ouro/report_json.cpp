@@ -10,6 +10,13 @@ ordered_json or_null(const std::optional<Value>& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
+ordered_json rate_limit_json(const std::optional<RateReport>& limit) {
+    if (!limit) return nullptr;
+    return {{"bytes", or_null(limit->bytes)},
+            {"requests", or_null(limit->requests)},
+            {"seconds", limit->seconds}};
+}
+
 ordered_json tag_json(const TagReport& tag) {
     ordered_json failures = ordered_json::object();
     for (const FailureCount& failure : tag.failures)
@@ -28,7 +35,8 @@ ordered_json tag_json(const TagReport& tag) {
                       {"freed_bytes", tag.freed_bytes},
                       {"soft_bytes", or_null(tag.soft_bytes)},
                       {"hard_bytes", or_null(tag.hard_bytes)},
-                      {"is_rate_limited", tag.is_rate_limited},
+                      {"is_rate_limited", tag.rate_limit.has_value()},
+                      {"rate_limit", rate_limit_json(tag.rate_limit)},
                       {"failures", failures}};
     if (tag.allocations_per_second) json["allocations_per_second"] = *tag.allocations_per_second;
     if (tag.allocated_bytes_per_second) json["allocated_bytes_per_second"] = *tag.allocated_bytes_per_second;

@@ -18,6 +18,13 @@ struct FailureCount {
     std::uint64_t count = 0;
 };
 
+// What may be asked for in so many seconds; either may be without a limit.
+struct RateReport {
+    std::optional<std::uint64_t> bytes;
+    std::optional<std::uint64_t> requests;
+    double seconds = 0;
+};
+
 // With all tags below it, except where it says otherwise.
 struct TagReport {
     std::uint16_t id = 0;
@@ -37,7 +44,7 @@ struct TagReport {
     std::uint64_t own_live_bytes = 0;
     std::optional<std::uint64_t> soft_bytes;
     std::optional<std::uint64_t> hard_bytes;
-    bool is_rate_limited = false;
+    std::optional<RateReport> rate_limit;
     // Of the tag alone.
     std::vector<FailureCount> failures;
     // Whether it, or one below it, ever had a charge, a failure or a bound. Programs open accounts also by
@@ -145,6 +152,8 @@ struct ProfileReport {
     std::uint64_t peak_bytes = 0;
     SiteSorting sorting = SiteSorting::live;
     std::vector<SiteReport> sites;
+    // Those that were left out.
+    std::size_t empty_sites = 0;
 };
 
 struct TagMoment {
@@ -246,6 +255,8 @@ struct Report {
 void add_blocks(Report& report, const std::vector<BlockTableCopy>& tables);
 
 void sort_sites(Report& report, SiteSorting sorting);
+// Leaves the sites that have something of what they are sorted by.
+void leave_out_empty_sites(Report& report);
 
 // Fills in the rates from an earlier report of the same process.
 void add_rates(Report& report, const Report& before);

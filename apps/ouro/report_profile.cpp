@@ -44,6 +44,22 @@ SiteReport read_site(const ProfileSite& site, std::size_t number, const Report& 
     return result;
 }
 
+std::int64_t bytes_of(const SiteReport& site, SiteSorting sorting) {
+    switch (sorting) {
+        case SiteSorting::allocated:
+            return static_cast<std::int64_t>(site.allocated.bytes);
+        case SiteSorting::temporary:
+            return static_cast<std::int64_t>(site.temporary.bytes);
+        case SiteSorting::growth:
+            return site.growth_bytes;
+        case SiteSorting::peak:
+            return static_cast<std::int64_t>(site.peak_bytes);
+        case SiteSorting::live:
+            break;
+    }
+    return static_cast<std::int64_t>(site.live.bytes);
+}
+
 }  // namespace
 
 void read_profile(const Profile& profile, Report& report) {
@@ -73,26 +89,19 @@ void read_profile(const Profile& profile, Report& report) {
 
 void sort_sites(Report& report, SiteSorting sorting) {
     if (!report.profile) return;
-    const auto key = [sorting](const SiteReport& site) {
-        switch (sorting) {
-            case SiteSorting::allocated:
-                return static_cast<std::int64_t>(site.allocated.bytes);
-            case SiteSorting::temporary:
-                return static_cast<std::int64_t>(site.temporary.bytes);
-            case SiteSorting::growth:
-                return site.growth_bytes;
-            case SiteSorting::peak:
-                return static_cast<std::int64_t>(site.peak_bytes);
-            case SiteSorting::live:
-                break;
-        }
-        return static_cast<std::int64_t>(site.live.bytes);
-    };
     std::sort(report.profile->sites.begin(), report.profile->sites.end(),
-              [&key](const SiteReport& one, const SiteReport& other) {
-                  return std::tuple(key(other), one.number) < std::tuple(key(one), other.number);
+              [sorting](const SiteReport& one, const SiteReport& other) {
+                  return std::tuple(bytes_of(other, sorting), one.number) <
+                         std::tuple(bytes_of(one, sorting), other.number);
               });
     report.profile->sorting = sorting;
+}
+
+void leave_out_empty_sites(Report& report) {
+    if (!report.profile) return;
+    ProfileReport& profile = *report.profile;
+    profile.empty_sites += std::erase_if(
+        profile.sites, [&](const SiteReport& site) { return bytes_of(site, profile.sorting) == 0; });
 }
 
 void read_timeline(const detail::TimelineRing& ring, Report& report) {

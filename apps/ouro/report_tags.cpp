@@ -1,6 +1,7 @@
 #include "report_parts.hpp"
 
 #include <ouro/base/status.hpp>
+#include <ouro/memory/rate_limit.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -54,6 +55,18 @@ std::optional<std::uint64_t> bound_of(const std::atomic<std::int64_t>& bound) {
     return static_cast<std::uint64_t>(bytes);
 }
 
+std::optional<std::uint64_t> rate_of(const std::atomic<std::uint64_t>& limit) {
+    const std::uint64_t most = load(limit);
+    return most == RateLimit::kNone ? std::nullopt : std::optional(most);
+}
+
+std::optional<RateReport> rate_limit_of(const LedgerAccount& account) {
+    if (load(account.is_rate_limited) == 0) return std::nullopt;
+    return RateReport{.bytes = rate_of(account.rate_bytes),
+                      .requests = rate_of(account.rate_calls),
+                      .seconds = seconds_between(0, load(account.rate_interval_ns))};
+}
+
 TagReport read_account(const LedgerAccount& account, std::size_t id) {
     TagReport tag;
     tag.id = static_cast<std::uint16_t>(id);
@@ -63,7 +76,7 @@ TagReport read_account(const LedgerAccount& account, std::size_t id) {
         tag.soft_bytes = bound_of(account.soft);
         tag.hard_bytes = bound_of(account.hard);
     }
-    tag.is_rate_limited = load(account.is_rate_limited) != 0;
+    tag.rate_limit = rate_limit_of(account);
     tag.failures = failures_of(account);
     return tag;
 }
@@ -77,7 +90,7 @@ std::uint16_t parent_of(const Ledger& ledger, std::size_t id) {
 
 bool is_used(const TagReport& tag) {
     return tag.allocations != 0 || tag.allocated_bytes != 0 || tag.hard_bytes || tag.soft_bytes ||
-           tag.is_rate_limited || !tag.failures.empty();
+           tag.rate_limit || !tag.failures.empty();
 }
 
 void fill_use(TagReport& tag, const Sums& sums, const LedgerAccount& account) {

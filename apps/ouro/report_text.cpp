@@ -43,6 +43,13 @@ std::string peak_text(const TagReport& tag) {
     return (tag.is_peak_exact ? "" : "<= ") + size_text(tag.peak_bytes);
 }
 
+std::string rate_limit_text(const RateReport& limit) {
+    std::string most = limit.bytes ? size_text(*limit.bytes) : "";
+    if (limit.requests) most += (most.empty() ? "" : " and ") + count_text(*limit.requests) + " requests";
+    if (most.empty()) return "";
+    return ", rate limited to " + most + " in " + duration_text(limit.seconds);
+}
+
 // The share that counts: of the tag's own budget where it has one, otherwise of what is live altogether.
 std::string share_text(const TagReport& tag, std::uint64_t all_bytes, const ReportStyle& style) {
     constexpr std::size_t kBarWidth = 16;
@@ -50,7 +57,7 @@ std::string share_text(const TagReport& tag, std::uint64_t all_bytes, const Repo
     std::string text = bar(share, kBarWidth, style) + " " + percent_text(share) +
                        (tag.hard_bytes ? " of its budget" : " of all");
     if (tag.soft_bytes && tag.live_bytes > *tag.soft_bytes) text += ", over soft";
-    if (tag.is_rate_limited) text += ", rate limited";
+    if (tag.rate_limit) text += rate_limit_text(*tag.rate_limit);
     return text;
 }
 

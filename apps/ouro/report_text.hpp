@@ -12,6 +12,8 @@ namespace ouro {
 struct ReportStyle {
     // Of sites, events and whatever else could be long.
     std::size_t top = 10;
+    // Whether stacks and names are shown to their end.
+    bool is_full = false;
     // Whether the terminal shows more letters than ASCII's.
     bool has_unicode = true;
 };

@@ -28,13 +28,13 @@ std::string short_name(const std::string& function) {
     return name;
 }
 
-std::string frame_text(const FrameReport& frame) {
+std::string frame_text(const FrameReport& frame, const ReportStyle& style) {
     std::array<char, 32> number{};
     if (frame.function.empty() && frame.module.empty()) {
         std::snprintf(number.data(), number.size(), "%#llx", static_cast<unsigned long long>(frame.address));
         return number.data();
     }
-    std::string text = short_name(frame.function);
+    std::string text = style.is_full ? frame.function : short_name(frame.function);
     if (text.empty()) {
         std::snprintf(number.data(), number.size(), "+%#llx",
                       static_cast<unsigned long long>(frame.module_offset));
@@ -52,13 +52,15 @@ std::size_t first_foreign(const std::vector<FrameReport>& frames) {
     return found == frames.end() ? 0 : static_cast<std::size_t>(found - frames.begin());
 }
 
-std::string stack_text(const SiteReport& site) {
-    std::string text;
-    const std::size_t first = first_foreign(site.frames);
-    const std::size_t end = std::min(site.frames.size(), first + kFramesShown);
-    for (std::size_t index = first; index < end; ++index)
-        text.append("      ").append(frame_text(site.frames[index])).append("\n");
+std::string stack_text(const SiteReport& site, const ReportStyle& style) {
     if (site.number == 0) return "      sites that found no room in the table\n";
+    std::string text;
+    const std::size_t all = site.frames.size();
+    const std::size_t first = style.is_full ? 0 : first_foreign(site.frames);
+    const std::size_t end = style.is_full ? all : std::min(all, first + kFramesShown);
+    for (std::size_t index = first; index < end; ++index)
+        text.append("      ").append(frame_text(site.frames[index], style)).append("\n");
+    if (end != all) text.append("      ... ").append(count_text(all - end)).append(" more, with --full\n");
     return text.empty() ? "      no stack\n" : text;
 }
 
@@ -131,12 +133,14 @@ std::string profile_text(const Report& report, const ReportStyle& style) {
     for (std::size_t line = 0; at < rows.size(); ++line) {
         const std::size_t end = rows.find('\n', at) + 1;
         text.append(rows, at, end - at);
-        if (line != 0) text.append(stack_text(profile.sites[line - 1]));
+        if (line != 0) text.append(stack_text(profile.sites[line - 1], style));
         at = end;
     }
-    if (shown < profile.sites.size())
-        text.append("  (of ").append(count_text(profile.sites.size())).append(" sites)\n");
-    return text;
+    const std::size_t all = profile.sites.size() + profile.empty_sites;
+    if (shown < all) text.append("  (of ").append(count_text(all)).append(" sites");
+    if (profile.empty_sites != 0)
+        text.append("; ").append(count_text(profile.empty_sites)).append(" have none of these bytes");
+    return shown < all ? text.append(")\n") : text;
 }
 
 std::string timeline_text(const Report& report, const ReportStyle& style) {

@@ -67,10 +67,69 @@ TEST(ReportParts, SitesHaveTheirStacksAndNames) {
     name_sites(report, loaded.mappings, 10);
     EXPECT_TRUE(has(report_text(report, {}), "allocate_in_report_test")) << report_text(report, {});
     EXPECT_TRUE(has(report_json(report)["profile"].dump(), "allocate_in_report_test"));
-    const Report after = make_report(load_process(os::process_id()));
+    Report after = make_report(load_process(os::process_id()));
     ASSERT_TRUE(after.profile);
     EXPECT_FALSE(after.profile->is_running);
     EXPECT_EQ(after.profile->sites[0].live.bytes, 0U);
+    // Nothing is live there any more; it was.
+    leave_out_empty_sites(after);
+    EXPECT_TRUE(after.profile->sites.empty());
+    EXPECT_TRUE(has(report_text(after, {}), "(of 1 sites; 1 have none of these bytes)"))
+        << report_text(after, {});
+}
+
+TEST(ReportParts, StacksAreCutUnlessAllIsWanted) {
+    Report report;
+    SiteReport& site = report.profile.emplace().sites.emplace_back();
+    site.number = 1;
+    site.live.bytes = 1;
+    const std::string name(200, 'n');
+    for (unsigned frame = 0; frame < 9; ++frame)
+        site.frames.emplace_back().function = name + std::to_string(frame) + "(int)";
+    const std::string text = report_text(report, {});
+    EXPECT_TRUE(has(text, "n...\n")) << text;
+    EXPECT_TRUE(has(text, "... 4 more, with --full\n")) << text;
+    const std::string full = report_text(report, {.is_full = true});
+    EXPECT_TRUE(has(full, name + "8(int)\n")) << full;
+    EXPECT_FALSE(has(full, "--full")) << full;
+}
+
+TEST(ReportParts, SitesAreLeftOutThatHaveNothingOfWhatTheyAreSortedBy) {
+    Report report;
+    ProfileReport& profile = report.profile.emplace();
+    for (const unsigned bytes : {0U, 7U, 0U}) {
+        SiteReport& site = profile.sites.emplace_back();
+        site.live.bytes = bytes;
+        site.growth_bytes = bytes == 0 ? -5 : 0;
+    }
+    Report by_growth = report;
+    leave_out_empty_sites(report);
+    ASSERT_EQ(profile.sites.size(), 1U);
+    EXPECT_EQ(profile.sites[0].live.bytes, 7U);
+    EXPECT_EQ(profile.empty_sites, 2U);
+    sort_sites(by_growth, SiteSorting::growth);
+    leave_out_empty_sites(by_growth);
+    EXPECT_EQ(by_growth.profile->sites.size(), 2U);
+}
+
+TEST(ReportParts, ARateLimitIsToldWithItsFigures) {
+    const auto tag = register_tag("parts-rate");
+    ASSERT_TRUE(tag);
+    ASSERT_TRUE(set_rate_limit(*tag, {.bytes = 1 << 20, .calls = 1'000, .interval_ns = 500'000'000}));
+    Report report = make_report(load_process(os::process_id()));
+    keep_tag(report, "parts-rate");
+    EXPECT_TRUE(has(report_text(report, {}), ", rate limited to 1 MiB and 1,000 requests in 500 ms"))
+        << report_text(report, {});
+    const auto json = report_json(report)["tags"][0]["rate_limit"];
+    EXPECT_EQ(json["bytes"], 1 << 20);
+    EXPECT_EQ(json["requests"], 1'000);
+    EXPECT_EQ(json["seconds"], 0.5);
+    ASSERT_TRUE(set_rate_limit(*tag, {.calls = 7}));
+    report = make_report(load_process(os::process_id()));
+    EXPECT_TRUE(has(report_text(report, {}), ", rate limited to 7 requests in 1.0 s"));
+    clear_rate_limit(*tag);
+    report = make_report(load_process(os::process_id()));
+    EXPECT_FALSE(has(report_text(report, {}), "rate limited")) << report_text(report, {});
 }
 
 TEST(ReportParts, TheTimelineIsALine) {

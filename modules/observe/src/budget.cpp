@@ -16,7 +16,7 @@ namespace detail {
 namespace {
 
 constinit std::array<RateGate, kMaxTags> g_rate_gates;
-// Both bounds of an account are being written.
+// The bounds of an account are being written.
 constinit LedgerLock g_setting;
 
 }  // namespace
@@ -111,8 +111,16 @@ Expected<void> set_rate_limit(Tag tag, const RateLimit& limit) noexcept {
     if (!is_registered(tag)) return Status::bad_argument;
     Ledger* const ledger = detail::open_ledger(tag);
     if (ledger == nullptr) return Status::out_of_memory;
-    if (const auto set = detail::rate_gate(tag).set(limit); !set) return set;
-    detail::account_of(*ledger, tag).is_rate_limited.store(1, std::memory_order_release);
+    LedgerAccount& account = detail::account_of(*ledger, tag);
+    {
+        // All of one of two that are set at once.
+        const detail::LedgerLockScope scope(g_setting);
+        if (const auto set = detail::rate_gate(tag).set(limit); !set) return set;
+        account.rate_bytes.store(limit.bytes, std::memory_order_relaxed);
+        account.rate_calls.store(limit.calls, std::memory_order_relaxed);
+        account.rate_interval_ns.store(limit.interval_ns, std::memory_order_relaxed);
+        account.is_rate_limited.store(1, std::memory_order_release);
+    }
     detail::begin_refusals_anew(tag);
     // Who holds credit would not ask.
     detail::revoke_credit(*ledger, tag);

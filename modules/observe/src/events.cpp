@@ -59,17 +59,30 @@ bool read_slot(const EventSlot& slot, std::uint64_t number, ObserveEvent& event)
     return slot.sequence.load(std::memory_order_relaxed) == sequence_of(number);
 }
 
-// Refusals that follow one another, by tag and kind: when the last was, in coarse units, and below how many.
-constinit std::array<std::array<std::atomic<std::uint64_t>, 2>, kMaxTags> g_refusals{};
+// Events that follow one another, by tag and kind: when the last was, in coarse units, and below how many.
+enum Row : std::size_t { kRefusedByBudget, kRefusedByRate, kPressureChanged, kPressureHandled, kRows };
+constinit std::array<std::array<std::atomic<std::uint64_t>, kRows>, kMaxTags> g_rows{};
 
-// A program that runs against its budget may be refused a million times a second: told one by one, they would
-// push everything else out of the ring. How many there were in a row, this one included.
-std::uint64_t count_refusal(const ObserveEvent& event, std::uint64_t now_ns) noexcept {
+// None for what comes seldom.
+Row row_of(const ObserveEvent& event) noexcept {
+    switch (event.kind) {
+        case ObserveEventKind::request_refused:
+            return event.status == Status::budget_exceeded ? kRefusedByBudget : kRefusedByRate;
+        case ObserveEventKind::pressure_changed:
+            return kPressureChanged;
+        case ObserveEventKind::pressure_handled:
+            return kPressureHandled;
+        default:
+            return kRows;
+    }
+}
+
+// How many there were in a row, this one included.
+std::uint64_t count_in_row(std::atomic<std::uint64_t>& word, std::uint64_t now_ns) noexcept {
     constexpr unsigned kUnitBits = 20;
     constexpr std::uint64_t kLongestGap = 1'000'000'000 >> kUnitBits;
     constexpr std::uint64_t kCountMask = 0xffff'ffff;
     const std::uint64_t now = now_ns >> kUnitBits & kCountMask;
-    auto& word = g_refusals[event.tag.id() % kMaxTags][event.status == Status::budget_exceeded ? 0 : 1];
     std::uint64_t seen = word.load(std::memory_order_relaxed);
     for (;;) {
         const std::uint64_t gap = (now - (seen >> 32)) & kCountMask;
@@ -77,6 +90,18 @@ std::uint64_t count_refusal(const ObserveEvent& event, std::uint64_t now_ns) noe
         const std::uint64_t count = std::min(before + 1, kCountMask);
         if (word.compare_exchange_weak(seen, now << 32 | count, std::memory_order_relaxed)) return count;
     }
+}
+
+// A program that runs against its budget may be refused a million times a second, or go in and out of
+// pressure: told one by one, that would push everything else out of the ring. False for what is not told.
+bool count_and_choose(ObserveEvent& event, std::uint64_t now_ns) noexcept {
+    constexpr std::uint64_t kFirstOfPressure = 16;
+    const Row row = row_of(event);
+    if (row == kRows) return true;
+    const std::uint64_t count = count_in_row(g_rows[event.tag.id() % kMaxTags][row], now_ns);
+    const bool is_early = row >= kPressureChanged && count <= kFirstOfPressure;
+    event.count = is_early ? 1 : count;
+    return is_early || std::has_single_bit(count);
 }
 
 }  // namespace
@@ -103,8 +128,8 @@ void detail::begin_refusals_anew(Tag top) noexcept {
     const std::size_t tags = tag_count();
     for (std::size_t id = top.id(); id < tags; ++id) {
         if (!is_tag_within(Tag::from_id(static_cast<std::uint16_t>(id)), top)) continue;
-        for (auto& word : g_refusals[id])
-            word.store(0, std::memory_order_relaxed);
+        for (const Row row : {kRefusedByBudget, kRefusedByRate})
+            g_rows[id][row].store(0, std::memory_order_relaxed);
     }
 }
 
@@ -123,10 +148,7 @@ void post_event(const ObserveEvent& posted) noexcept {
     if (image == nullptr) return;
     const std::uint64_t now_ns = os::monotonic_ns();
     ObserveEvent event = posted;
-    if (event.kind == ObserveEventKind::request_refused) {
-        event.count = count_refusal(event, now_ns);
-        if (!std::has_single_bit(event.count)) return;
-    }
+    if (!count_and_choose(event, now_ns)) return;
     EventRing& ring = image->events;
     const std::uint64_t number = ring.next.fetch_add(1, std::memory_order_relaxed);
     EventSlot& slot = ring.slots[number % kEventSlots];

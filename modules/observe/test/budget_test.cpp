@@ -257,5 +257,26 @@ TEST(Budget, ANewBoundBeginsTheRowOfRefusalsAnew) {
     EXPECT_EQ(observe_event_kind_name(events[0].kind), "request_refused");
 }
 
+// A program may go in and out of pressure all the time: what else happened is still there.
+TEST(Events, ThoseOfPressureDoNotPushOthersOut) {
+    const Tag tag = fresh_tag();
+    std::uint64_t cursor = event_count();
+    post_event({.kind = ObserveEventKind::soft_budget_passed, .tag = tag});
+    for (int times = 0; times < 100'000; ++times) {
+        for (const auto kind : {ObserveEventKind::pressure_changed, ObserveEventKind::pressure_handled})
+            post_event({.kind = kind, .level = static_cast<std::uint8_t>(times % 2), .tag = tag});
+    }
+    std::array<ObserveEvent, 64> events;
+    const EventsRead read = read_events(cursor, events);
+    EXPECT_EQ(read.lost, 0U);
+    // Of each kind the first 16, and 32 to 65,536.
+    ASSERT_EQ(read.count, 1U + 2 * (16 + 12));
+    EXPECT_EQ(events[0].kind, ObserveEventKind::soft_budget_passed);
+    EXPECT_EQ(events[32].count, 1U);
+    EXPECT_EQ(events[33].count, 32U);
+    EXPECT_EQ(events[read.count - 1].count, 65'536U);
+    EXPECT_EQ(events[read.count - 1].kind, ObserveEventKind::pressure_handled);
+}
+
 }  // namespace
 }  // namespace ouro

@@ -19,10 +19,16 @@ enum class ObserveEventKind : std::uint8_t {
     // that follow one another under a tag, with less than a second between them and no bound set, the first
     // is told, then the second, the fourth, and so on: `count` says which it was. The ledger counts them all.
     request_refused = 2,
-    // The pressure became level `level`, up or down: so many bytes of the limit that gives the reason.
+    // The pressure became level `level`, up or down: so many bytes of the limit that gives the reason. Of
+    // those
+    // that follow one another under a tag with less than a second between them the first 16 are told, then
+    // the
+    // 32nd, the 64th, and so on: `count` says which it was. The monitor's report has the level of now.
     pressure_changed = 3,
     // A handler has run, asked as for level `level`: `bytes` is what was seen to become free, `limit_bytes`
-    // what was wanted. After the change of level that it brought about.
+    // what was wanted. After the change of level that it brought about. Told as seldom as changes; the
+    // pressure
+    // log has the latest calls one by one.
     pressure_handled = 4,
     // A tag's use was at its highest, by more than the profiler's threshold.
     new_peak = 5,
@@ -49,8 +55,8 @@ struct ObserveEvent {
     std::uint64_t count = 1;
 };
 
-// Adds an event with the next number and the present time, unless it is a refusal that is not told. From any
-// thread.
+// Adds an event with the next number and the present time, unless it is one in a row that is not told. From
+// any thread.
 void post_event(const ObserveEvent& event) noexcept;
 
 // Reads on from a cursor that begins at zero or at event_count().

@@ -135,6 +135,10 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::uint64_t> alarm_ns;
     std::atomic<std::uint32_t> is_over_soft;
     std::atomic<std::uint32_t> is_rate_limited;
+    // To what, as a RateLimit has it: for readers.
+    std::atomic<std::uint64_t> rate_bytes;
+    std::atomic<std::uint64_t> rate_calls;
+    std::atomic<std::uint64_t> rate_interval_ns;
     // Credit may have been counted as in use: a thread was stopped where others had to wait for it, or the
     // system refused a process barrier. Or a charge out of credit came to nothing while others made a peak.
     std::atomic<std::uint32_t> is_peak_rough;
