@@ -69,10 +69,11 @@ bool is_any_climbing(Tag tag) {
     }
 }
 
-// Calls so often without a new peak that nobody climbs any more, unless somebody keeps it up.
+// Calls so often without a new peak that nobody climbs any more, unless somebody keeps it up. Nothing else
+// changes.
 void end_climbs(Tag tag) {
     for (int call = 0; call < 1'000 && is_any_climbing(tag); ++call)
-        charge_and_refund(tag, 1);
+        detail::settle_slow(tag);
 }
 
 // As after a revocation for which the system refused the barrier.
