@@ -70,6 +70,10 @@ class Rejections(unittest.TestCase):
     def test_a_union(self):
         self.assert_fields_rejected("union { std::int32_t whole; float real; } either;", "use a struct")
 
+    def test_a_union_without_a_name(self):
+        self.assert_fields_rejected("union { std::int32_t whole; float real; };", "without a name")
+        self.assert_fields_rejected("std::int32_t id; union { std::int32_t whole; float real; };", "without a name")
+
     def test_what_is_hidden(self):
         self.assert_rejected("class Bad { int value_ = 0; public: int value() const { return value_; } };",
                              "static_cast<void>(heap.make<Bad>());", "specialize kIsSimValue")

@@ -180,7 +180,8 @@ consteval bool require_sim_value() {
     static_assert(
         fault != padding,
         "the type has bytes that belong to no field: add an explicit padding field, or order the fields "
-        "by size (bit-fields: use an integer and masks)");
+        "by size (bit-fields: use an integer and masks; unions and structs without a name: give each field a "
+        "place and a name of its own)");
     static_assert(fault != union_of_types, "a union hides what it holds: use a struct with all fields");
     static_assert(fault != base_class, "simulation values have no base classes: make the base a field");
     static_assert(fault != no_fields, "an empty type has nothing to keep: use a flag or leave it out");
