@@ -269,6 +269,43 @@ TEST_F(SparsePastTest, EntitiesAndResourcesAreRead) {
     EXPECT_EQ(past->resource<Velocity>().status(), Status::not_found);
 }
 
+// To the world, the tick that the ring ends goes on: what was written in it counts as changed there.
+TEST_F(PastWorldTest, WhatATickOfTheRingAloneChangedIsFound) {
+    std::vector<Entity> all;
+    for (int i = 0; i < 5; ++i)
+        all.push_back(*world().spawn(Position{}, Burning{1}));
+    rig_.commit();
+    rig_.commit();
+    rig_.commit();
+    const std::uint32_t now = world().tick();
+    world().edit<Position>(all[3])->x = 1;
+    world().edit<Burning>(all[1])->ticks = 2;
+    const auto tick = rig_.ring().commit();
+    ASSERT_TRUE(tick);
+    const Entity came = *world().spawn(Position{});
+    const auto second = rig_.ring().commit();
+    ASSERT_TRUE(second);
+    rig_.commit();
+
+    const auto past = world().at(*tick);
+    ASSERT_TRUE(past);
+    EXPECT_EQ((past->query<Changed<Position>>().first()), all[3]);
+    EXPECT_EQ((past->query<Changed<Position>>().count()), 1U);
+    EXPECT_EQ((past->query<ChangedNow<Position>>().count()), 1U);
+    EXPECT_EQ((past->query<ChangedNow<Burning>>().first()), all[1]);
+    for (std::uint32_t age = 0; age < 5; ++age)
+        EXPECT_GE((past->query<const Position&>().count_changed_since<Position>(now - age)), 1U) << age;
+    EXPECT_EQ((past->query<const Position&>().count_changed_since<Position>(now)), 1U);
+
+    const auto later = world().at(*second);
+    ASSERT_TRUE(later);
+    EXPECT_TRUE((later->query<ChangedNow<Position>>().has(came)));
+    EXPECT_TRUE((later->query<ChangedNow<Position>>().has(all[3])));
+    EXPECT_EQ((later->query<ChangedNow<Position>>().count()), 2U);
+    for (std::uint32_t age = 0; age < 5; ++age)
+        EXPECT_GE((later->query<const Position&>().count_changed_since<Position>(now - age)), 2U) << age;
+}
+
 TEST_F(PastWorldTest, SwitchesAreReadByEntity) {
     const Entity ada = *world().spawn(Alert{1});
     const Entity bob = *world().spawn(Alert{2});

@@ -363,10 +363,10 @@ private:
         if constexpr (Traits::kRole == detail::TermRole::changed ||
                       Traits::kRole == detail::TermRole::changed_now) {
             constexpr bool kOnlyNow = Traits::kRole == detail::TermRole::changed_now;
-            // The header's tick is the one that came after.
-            const std::uint32_t now = past_->header().tick - 1;
-            bits &= detail::past_changed(past_->view(), column, rows_of_block(block), begin, now, kOnlyNow) |
-                    detail::rows_that_came(archetype, now, kOnlyNow, first_row_of_block(block) + begin);
+            const std::uint32_t next = past_->header().tick;
+            bits &= detail::past_changed_before(past_->view(), column, rows_of_block(block), begin, next,
+                                                kOnlyNow) |
+                    detail::past_came_before(archetype, next, kOnlyNow, first_row_of_block(block) + begin);
         }
         return bits;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/ecs/detail/row_filter.hpp>
 #include <ouro/ecs/detail/type_number.hpp>
 #include <ouro/ecs/layout.hpp>
 #include <ouro/ecs/query_terms.hpp>
@@ -103,6 +104,23 @@ void call_past_row(Fn& fn, std::uint32_t row, const Cells&... cells) noexcept {
         return only_now ? current : current | word_of(column.before, 1U - column.turn);
     }
     return column.tick == now - 1 && !only_now ? word_of(column.now, column.turn) : 0;
+}
+
+// Which rows of a past tick had changed in it, or in the one before. A world's commit counts its tick on
+// before the bytes are kept: `next` is the tick that came after, and nothing has its mark. Where the ring
+// ended the tick without the world, marks of `next` are those of the tick that went on; what the tick before
+// changed counts as well then, for nothing tells the two apart.
+[[nodiscard]] inline std::uint64_t past_changed_before(const TickView& view, const BlockColumn& column,
+                                                       std::uint32_t block_rows, std::uint32_t begin,
+                                                       std::uint32_t next, bool only_now) noexcept {
+    return past_changed(view, column, block_rows, begin, next - 1, only_now) |
+           past_changed(view, column, block_rows, begin, next, only_now);
+}
+// The same of rows that came.
+[[nodiscard]] inline std::uint64_t past_came_before(const ArchetypeRecord& archetype, std::uint32_t next,
+                                                    bool only_now, std::uint32_t first) noexcept {
+    return rows_that_came(archetype, next - 1, only_now, first) |
+           rows_that_came(archetype, next, only_now, first);
 }
 
 }  // namespace ouro::detail

@@ -9,18 +9,15 @@
 namespace ouro::detail {
 
 // What SinceFilter is for the present: which rows of an archetype had a component that changed, or came, in a
-// tick or later. The past's own tick is the last one that was committed. The type of a past world is an
-// argument, because its header includes those of its queries.
+// tick or later. The past's own tick is the last one that was committed; where there are marks of the next
+// one, the ring ended that without the world. The type of a past world is an argument, because its header
+// includes those of its queries.
 template <class Past>
 class PastSince {
 public:
     PastSince(const Past& past, const ArchetypeRecord& archetype, unsigned column,
               std::uint32_t since) noexcept
-        : past_(past),
-          archetype_(archetype),
-          column_(column),
-          now_(past.header().tick - 1),
-          age_(now_ - since) {
+        : past_(past), archetype_(archetype), column_(column), now_(last_tick()), age_(now_ - since) {
         if (age_ <= 1) return;
         if (age_ > WorldCore::kAgingTicks || now_ - archetype.added_tick <= age_) {
             changed_blocks_ = kMaxBlocks;
@@ -42,6 +39,13 @@ public:
     }
 
 private:
+    [[nodiscard]] std::uint32_t last_tick() const noexcept {
+        const std::uint32_t next = past_.header().tick;
+        bool goes_on = archetype_.added_tick == next;
+        for (std::uint32_t number = 0; number < archetype_.block_count; ++number)
+            goes_on = goes_on || block(number).tick == next;
+        return goes_on ? next : next - 1;
+    }
     [[nodiscard]] BlockColumn block(std::uint32_t number) const noexcept {
         return past_.block_column(archetype_, number, column_ - 1);
     }
