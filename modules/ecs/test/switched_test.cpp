@@ -281,6 +281,26 @@ TEST_F(SwitchedTest, StayOffWhereverTheyGo) {
     EXPECT_FALSE(world().is_enabled<Alert>(copy));
 }
 
+TEST_F(SwitchedTest, BlocksInWhichNoneIsOffAreVisitedAsWholes) {
+    // 500 rows are four blocks.
+    ASSERT_TRUE(world().spawn_copies(500, Position{1, 2}));
+    ASSERT_TRUE(world().spawn_copies(499, Position{3, 4}, Alert{5}));
+    const Entity last = *world().spawn(Position{3, 4}, Alert{5});
+    const auto count_spans = [](const auto& query) {
+        std::uint32_t spans = 0;
+        query.chunks([&](auto&&...) { ++spans; });
+        return spans;
+    };
+    EXPECT_EQ(count_spans(Query<Position&, Without<Alert>>(world())), 4U);
+    EXPECT_EQ(count_spans(Query<Position&, const Alert&>(world())), 4U);
+    EXPECT_EQ(count_spans(Query<Position&, Optional<Alert&>>(world())), 8U);
+    ASSERT_TRUE(world().disable<Alert>(last));
+    EXPECT_EQ(count_spans(Query<Position&, Optional<Alert&>>(world())), 9U);
+    EXPECT_EQ((Query<Position&, Without<Alert>>(world()).count()), 501U);
+    EXPECT_EQ((Query<Position&, const Alert&>(world()).count()), 499U);
+    rig_.commit();
+}
+
 TEST_F(SwitchedTest, ObserversHearOfValuesThatAreOffToo) {
     static int told;
     told = 0;

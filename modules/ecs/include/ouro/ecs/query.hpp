@@ -217,13 +217,11 @@ public:
 private:
     template <class Fn, class Cells>
     static void call(Fn& fn, const Cells& cells, std::uint32_t begin, std::uint32_t end) noexcept {
-        std::apply(
-            [&](const auto&... each) {
-                OURO_WIDE_ROWS
-                for (std::uint32_t index = begin; index < end; ++index)
-                    Plan::call_row(fn, index, each...);
-            },
-            cells);
+        detail::apply_cells(cells, [&](const auto&... each) {
+            OURO_WIDE_ROWS
+            for (std::uint32_t index = begin; index < end; ++index)
+                Plan::call_row(fn, index, each...);
+        });
     }
 
     template <class Fn, class Tables>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ouro/ecs/component.hpp>
+#include <ouro/ecs/detail/switched_cells.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
 #include <ouro/ecs/entity.hpp>
 
@@ -151,17 +152,6 @@ struct OptionalTerm : TermBase<std::remove_const_t<T>, kTheRole, false> {
         return cells == nullptr ? nullptr : cells + index;
     }
 };
-// Rows of which some are switched off: null there.
-template <class T>
-struct SwitchedCells {
-    T* first;
-    // A bit a row; null: none.
-    const std::uint64_t* off;
-
-    [[nodiscard]] bool is_there(std::uint32_t index) const noexcept {
-        return first != nullptr && (off == nullptr || (off[index / 64] >> (index % 64) & 1) == 0);
-    }
-};
 template <class T, TermRole kTheRole>
     requires(kComponentOptions<std::remove_const_t<T>>.toggles)
 struct OptionalTerm<T, kTheRole> : TermBase<std::remove_const_t<T>, kTheRole, false> {
@@ -174,6 +164,10 @@ struct OptionalTerm<T, kTheRole> : TermBase<std::remove_const_t<T>, kTheRole, fa
     }
     static T* argument(const Cells& cells, std::uint32_t index) noexcept {
         return cells.is_there(index) ? cells.first + index : nullptr;
+    }
+    // Where none is off.
+    static T* argument(T* first, std::uint32_t index) noexcept {
+        return first == nullptr ? nullptr : first + index;
     }
 };
 template <class T>

@@ -131,7 +131,8 @@ struct QueryPlan {
                 constexpr std::size_t kBytes = sizeof(typename TermTraits<Term>::Component);
                 if constexpr (TermTraits<Term>::kIsNullWhenOff)
                     if (column.has_disabled != 0) return declare_switched(place, column, begin, end, kBytes);
-                if (begin == 0 && end == used)
+                // Marks are state: where rows are asked one by one, those of a long run are bits.
+                if (begin == 0 && end == used && (!kFiltersRows || used <= 64))
                     return place.core->declare_all(column, place.number, used, kBytes);
                 place.core->planes(column, rows_of_block(place.number)).mark_range(begin, end);
                 place.core->declare(place.core->at(column.data) + begin * kBytes, (end - begin) * kBytes);
@@ -200,8 +201,13 @@ struct QueryPlan {
             run(begin, end);
         } else {
             const auto filters = filters_of(place, archetype, match);
-            for (const RowFilter& filter : filters)
+            // One row or two are called with singly in any case, and marked so.
+            bool is_open = end - begin > 2;
+            for (const RowFilter& filter : filters) {
                 if (filter.is_closed(end)) return;
+                is_open = is_open && filter.is_open();
+            }
+            if (is_open) return run(begin, end);
             visit_set_rows(
                 begin, end,
                 [&](std::uint32_t word) {
@@ -225,28 +231,6 @@ struct QueryPlan {
     }
 
 private:
-    // The end of the rows from `begin` on in which the same components are there.
-    template <class Cells>
-    [[nodiscard]] static std::uint32_t end_of_alike([[maybe_unused]] const Cells& cells,
-                                                    [[maybe_unused]] std::uint32_t begin,
-                                                    std::uint32_t end) noexcept {
-        if constexpr (!kHasSwitched) {
-            return end;
-        } else {
-            const auto is_alike = [begin]<class Own>(const Own& own, std::uint32_t row) {
-                if constexpr (requires { own.is_there(row); })
-                    return own.is_there(row) == own.is_there(begin);
-                else
-                    return true;
-            };
-            std::uint32_t row = begin + 1;
-            while (row < end &&
-                   std::apply([&](const auto&... own) { return (is_alike(own, row) && ...); }, cells))
-                ++row;
-            return row;
-        }
-    }
-
     template <class T>
     [[nodiscard]] static auto span(const SwitchedCells<T>& cells, std::uint32_t begin,
                                    std::uint32_t end) noexcept {

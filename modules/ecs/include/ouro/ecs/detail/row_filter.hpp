@@ -51,6 +51,10 @@ public:
         return inverts_ == 0 && bits_.all == 0 && bits_.one == nullptr && bits_.other == nullptr &&
                came_ >= rows;
     }
+    // Whether all do, without looking at bits.
+    [[nodiscard]] bool is_open() const noexcept {
+        return inverts_ == 0 ? bits_.all != 0 || came_ == 0 : bits_.one == nullptr;
+    }
 
 private:
     ChangePlanes::Bits bits_;
