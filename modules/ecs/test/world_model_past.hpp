@@ -11,7 +11,7 @@
 
 namespace ouro::testing_support {
 
-// Compares a world of the past with the model's copy of that time. Sparse components cannot be asked for.
+// Compares a world of the past with the model's copy of that time.
 class PastComparison {
 public:
     explicit PastComparison(ModelRun& run) : run_(run) {}
@@ -23,16 +23,21 @@ public:
                            then.handles[run_.below(static_cast<std::uint32_t>(then.handles.size()))]);
         // What came later was not there.
         compare_entity(past, then, run_.pick());
-        switch (run_.below(4)) {
+        switch (run_.below(8)) {
             case 0:
                 return compare_columns(past, then);
             case 1:
                 return compare_chunks(past, then);
             case 2:
                 return compare_optional(past, then);
+            case 3:
+                return compare_sparse(past, then);
+            case 4:
+                return compare_joined(past, then);
+            case 5:
+                return compare_since(past, then);
             default:
-                return run_.one_in(2) ? compare_changes<Spot>(past, then)
-                                      : compare_changes<Alarm>(past, then);
+                return compare_some_changes(past, then);
         }
     }
 
@@ -41,10 +46,8 @@ private:
         const ModelEntity* const own = then.find(entity);
         if (!run_.expect(past.is_alive(entity) == (own != nullptr), "is_alive of the past", entity)) return;
         each_type<ModelKinds>([&]<class T>() {
-            if constexpr (!kIsSparse<T>)
-                run_.expect(past.has<T>(entity) == (own != nullptr && own->has<T>()), "has of the past",
-                            entity);
-            if constexpr (kComponentKind<T> == ComponentKind::column) {
+            run_.expect(past.has<T>(entity) == (own != nullptr && own->has<T>()), "has of the past", entity);
+            if constexpr (!kIsTag<T>) {
                 const auto value = past.get<T>(entity);
                 if (own == nullptr || !own->has<T>())
                     run_.expect(value.status() == (own == nullptr ? Status::stale_handle : Status::not_found),
@@ -120,15 +123,70 @@ private:
         });
         end(then, kBitOf<Gene>, 0, query.count());
     }
+    void compare_sparse(const PastWorld& past, WorldModel& then) {
+        begin(then);
+        const auto query = past.query<const Flame&, Entity, Without<Scar>>();
+        query.each([&](const Flame& flame, Entity entity) {
+            if (const ModelEntity* const own = visit(then, entity)) expect_value(*own, flame);
+        });
+        end(then, kBitOf<Flame>, kBitOf<Scar>, query.count());
+    }
+    void compare_joined(const PastWorld& past, WorldModel& then) {
+        begin(then);
+        const auto query =
+            past.query<Entity, const Daze&, const Alarm&, Optional<const Flame&>, Without<Loud>>();
+        query.each([&](Entity entity, const Daze& daze, const Alarm& alarm, const Flame* flame) {
+            const ModelEntity* const own = visit(then, entity);
+            if (own == nullptr) return;
+            expect_value(*own, daze);
+            expect_value(*own, alarm);
+            run_.expect((flame != nullptr) == own->has<Flame>(), "an optional sparse one of the past",
+                        entity);
+            if (flame != nullptr) expect_value(*own, *flame);
+        });
+        end(then, kBitOf<Daze> | kBitOf<Alarm>, kBitOf<Loud>, query.count());
+    }
+
+    void compare_some_changes(const PastWorld& past, WorldModel& then) {
+        switch (run_.below(3)) {
+            case 0:
+                return compare_changes<Spot>(past, then);
+            case 1:
+                return compare_changes<Alarm>(past, then);
+            default:
+                return compare_changes<Flame>(past, then);
+        }
+    }
     template <class T>
     void compare_changes(const PastWorld& past, WorldModel& then) {
         begin(then);
         past.query<Entity, Changed<T>>().each([&](Entity entity) { visit(then, entity); });
+        expect_seen<T>(then, 1);
+    }
+    // The model's tick is the one that came after.
+    void compare_since(const PastWorld& past, WorldModel& then) {
+        const std::uint32_t ticks = run_.some_age();
+        const std::uint32_t since = then.tick - 1 - ticks;
+        const auto compare = [&]<class T>() {
+            begin(then);
+            const auto query = past.query<Entity, const T&>();
+            query.template each_changed_since<T>(since, [&](Entity entity, const T& value) {
+                if (const ModelEntity* const own = visit(then, entity)) expect_value(*own, value);
+            });
+            run_.expect(query.template count_changed_since<T>(since) == visited_, "what since counts");
+            expect_seen<T>(then, ticks);
+        };
+        compare.template operator()<Spot>();
+        compare.template operator()<Ward>();
+    }
+    template <class T>
+    void expect_seen(WorldModel& then, std::uint32_t ticks) {
         then.each([&](const ModelEntity& own) {
-            // The model's tick is the one that came after.
-            if (!own.shows(kBitOf<T>, kBitOf<Prefab>) || then.tick - 1 - own.changed[kKindOf<T>] > 1) return;
-            run_.expect(seen_[static_cast<std::size_t>(own.id.index())] == round_,
-                        "a change of the past was missed", own.id);
+            const bool is_seen = seen_[static_cast<std::size_t>(own.id.index())] == round_;
+            const bool is_visible = own.shows(kBitOf<T>, kBitOf<Prefab>);
+            run_.expect(is_visible || !is_seen, "a change of the past of what has none", own.id);
+            if (is_visible && then.tick - 1 - own.changed[kKindOf<T>] <= ticks)
+                run_.expect(is_seen, "a change of the past was missed", own.id);
         });
     }
 

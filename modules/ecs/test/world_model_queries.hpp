@@ -259,6 +259,19 @@ private:
         begin_visits();
         Query<Entity, ChangedNow<T>>(world()).each([&](Entity entity) { visit(entity); });
         expect_seen<T>(0);
+        if constexpr (!kIsSparse<T>) compare_since<T>();
+    }
+    template <class T>
+    void compare_since() {
+        const std::uint32_t ticks = run_.some_age();
+        const std::uint32_t since = model().tick - ticks;
+        begin_visits();
+        const Query<Entity, const T&> query(world());
+        query.template each_changed_since<T>(since, [&](Entity entity, const T& value) {
+            if (const ModelEntity* const own = visit(entity)) expect_value(*own, value);
+        });
+        run_.expect(query.template count_changed_since<T>(since) == visited_, "what since counts");
+        expect_seen<T>(ticks);
     }
     template <class T>
     void expect_seen(std::uint32_t ticks) {

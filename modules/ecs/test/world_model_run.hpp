@@ -78,6 +78,12 @@ public:
     [[nodiscard]] std::uint32_t below(std::uint32_t bound) { return random_.below(bound); }
     [[nodiscard]] bool one_in(std::uint32_t count) { return random_.below(count) == 0; }
     [[nodiscard]] std::uint32_t number() { return static_cast<std::uint32_t>(random_.next()); }
+    // How many ticks ago something was looked at last; now and then longer than marks last.
+    [[nodiscard]] std::uint32_t some_age() {
+        const std::uint32_t age = below(4);
+        if (age < 3) return age;
+        return one_in(8) ? std::uint32_t{3} << 30 : below(50);
+    }
     // Of an entity that is there, most of the time.
     [[nodiscard]] Entity pick() {
         std::vector<Entity>& handles = model_.handles;
