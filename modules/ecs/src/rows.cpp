@@ -46,8 +46,8 @@ void WorldCore::note_added(ArchetypeRecord& archetype) noexcept {
     archetype.added_tick = now();
 }
 
-void WorldCore::declare_groups(const ArchetypeRecord& archetype, std::uint32_t group,
-                               std::uint32_t count) noexcept {
+[[gnu::noinline]] void WorldCore::declare_groups(const ArchetypeRecord& archetype, std::uint32_t group,
+                                                 std::uint32_t count) noexcept {
     const RowPlace place = place_of_row(group * 64);
     const BlockColumn* own = block(archetype, place.block);
     for (const ColumnRecord& column : columns_of(archetype)) {
@@ -57,8 +57,8 @@ void WorldCore::declare_groups(const ArchetypeRecord& archetype, std::uint32_t g
     }
 }
 
-Status WorldCore::prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
-                               std::uint32_t count) noexcept {
+[[gnu::noinline]] Status WorldCore::prepare_rows(ArchetypeRecord& archetype, DeclaredRows& declared,
+                                                 std::uint32_t count) noexcept {
     const RowPlace place = place_of_row(archetype.row_count);
     if (place.block == archetype.block_count)
         if (const Status status = add_block(archetype); status != Status::ok) return status;
@@ -197,8 +197,9 @@ Entity WorldCore::move_last_into(ArchetypeRecord& archetype, std::uint32_t row, 
     return moved;
 }
 
-void WorldCore::copy_rows(const ArchetypeRecord& source, RowPlace from, const ArchetypeRecord& target,
-                          RowPlace to, RowCopy copy) noexcept {
+[[gnu::noinline]] void WorldCore::copy_rows(const ArchetypeRecord& source, RowPlace from,
+                                            const ArchetypeRecord& target, RowPlace to,
+                                            RowCopy copy) noexcept {
     const BlockColumn* const from_columns = block(source, from.block);
     BlockColumn* const to_columns = block(target, to.block);
     const std::span<const ColumnRecord> source_columns = columns_of(source);
@@ -245,7 +246,8 @@ void WorldCore::copy_row(const MovePlan& plan, const ArchetypeRecord& source, Ro
     }
 }
 
-Expected<std::uint32_t> WorldCore::move(Entity entity, const MovePlan& plan) noexcept {
+// One piece: of the instructions of a move, a third would save registers for the calls.
+[[gnu::flatten]] Expected<std::uint32_t> WorldCore::move(Entity entity, const MovePlan& plan) noexcept {
     const auto row = take_row(plan.target);
     if (!row) [[unlikely]]
         return row.status();
