@@ -74,19 +74,21 @@ public:
     // An entity with these components. Fails with capacity_exhausted (no slot, no archetype, no room), and as
     // component does; then nothing has changed.
     template <class... Ts>
-    Expected<Entity> spawn(const Ts&... values) noexcept {
+    [[gnu::always_inline]] Expected<Entity> spawn(const Ts&... values) noexcept {
         expect_free({});
-        detail::SpawnPlan& plan = own_plan<Ts...>();
         if constexpr ((!kIsSparse<Ts> && ...)) {
+            const detail::SpawnPlan& plan = known_plan<Ts...>();
             std::uint32_t index = 0;
             Entity entity;
             if (core_->append(plan, entity, index)) [[likely]] {
                 [[maybe_unused]] std::size_t at = 0;
                 (write_cell(plan.cells[at++], index, values), ...);
-                return entity;
+                const Expected<Entity> made(entity);
+                core_->declare_appended(entity);
+                return made;
             }
         }
-        return spawn_first(plan, values...);
+        return spawn_first(values...);
     }
 
     // So many at once, filled by fill(Ts&...) or fill(Entity, Ts&...), which gets memory that was not written
@@ -242,6 +244,9 @@ private:
 
     template <class... Ts>
     [[nodiscard]] detail::SpawnPlan& own_plan() const noexcept;
+    // One that never fits, as long as nobody asked for that.
+    template <class... Ts>
+    [[nodiscard]] const detail::SpawnPlan& known_plan() const noexcept;
     // Whether it is right now; made if not.
     template <class... Ts>
     [[nodiscard]] Status check_plan(detail::SpawnPlan& plan) noexcept;
@@ -249,7 +254,7 @@ private:
     [[gnu::noinline]] Status make_plan(detail::SpawnPlan& plan) noexcept;
     // The first of 64 rows, and wherever there is more to do than to write.
     template <class... Ts>
-    [[gnu::noinline]] Expected<Entity> spawn_first(detail::SpawnPlan& plan, const Ts&... values) noexcept;
+    [[gnu::noinline]] Expected<Entity> spawn_first(const Ts&... values) noexcept;
     template <class T>
     static void write_cell(std::byte* cells, std::uint32_t index, const T& value) noexcept {
         if constexpr (!kIsTag<T> && !kIsSparse<T>) reinterpret_cast<T*>(cells)[index] = value;

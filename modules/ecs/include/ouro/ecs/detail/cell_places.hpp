@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/ecs/detail/settled_value.hpp>
 #include <ouro/ecs/layout.hpp>
 
 #include <array>
@@ -23,14 +24,13 @@ public:
 
     // Whether it knows the row.
     [[nodiscard]] bool knows(std::uint64_t name, std::uint64_t now, std::uint32_t row) const noexcept {
-        return __atomic_load_n(&epoch_, __ATOMIC_ACQUIRE) == now &&
-               __atomic_load_n(&name_, __ATOMIC_RELAXED) == name &&
+        return __atomic_load_n(&epoch_, __ATOMIC_ACQUIRE) == now && load_settled(name_) == name &&
                row < __atomic_load_n(&rows_, __ATOMIC_ACQUIRE);
     }
     // Where the cells of a block would begin if all rows of the archetype lay there, one behind the other; an
     // offset, and so modulo 2^32. Requires: it knows a row of the block.
     [[nodiscard]] std::uint32_t first_cell(std::uint32_t block) const noexcept {
-        return __atomic_load_n(&first_cells_[block], __ATOMIC_RELAXED);
+        return load_settled(first_cells_[block]);
     }
     // Where the BlockColumn is.
     [[nodiscard]] std::uint32_t column(std::uint32_t block) const noexcept {

@@ -56,9 +56,8 @@ public:
 
     // The tick ends: what is marked from now on is of the next one. Taken back when it could not end.
     //
-    // Ticks of changes are compared with this one by 32 bits. Every kAgingTicks all that are older are
-    // brought to that age, so that none becomes so old that it looks new; in between they are at most twice
-    // as old.
+    // Ticks of changes have 32 bits. Every kAgingTicks all that are older are brought to that age, so that
+    // none looks new again; in between they are at most twice as old.
     static constexpr std::uint32_t kAgingTicks = std::uint32_t{1} << 30;
     void end_tick() noexcept;
     void take_back_tick() noexcept;
@@ -146,8 +145,9 @@ public:
     // Requires: has_free_slot().
     [[nodiscard]] Entity take_slot(std::uint32_t archetype, std::uint32_t row) noexcept;
     // One entity more in the window of a plan, and which of its cells are the entity's; false where there is
-    // more to be done.
+    // more to be done. Its slot is declared by declare_appended().
     [[nodiscard]] bool append(const SpawnPlan& plan, Entity& entity, std::uint32_t& index) noexcept;
+    void declare_appended(Entity entity) noexcept;
     // Around a row that is declared.
     void open_window(SpawnPlan& plan, std::uint32_t row) noexcept;
     // One entity with columns that are not written yet, but for its name.

@@ -43,14 +43,20 @@ inline bool WorldCore::append(const SpawnPlan& plan, Entity& entity, std::uint32
         return false;
     }
     ++header.live_entities;
-    if (slot / kSlotsALine != own_slots_.group) [[unlikely]]
-        declare_slot(slot);
     slots_[slot] = {row, static_cast<std::uint16_t>(plan.archetype), generation};
     plan.record->row_count = row + 1;
     index = row % 64;
     entity = Entity(slot, generation);
     plan.names[index] = entity;
     return true;
+}
+
+// At the very end of a spawn, so that nothing has to be kept over the call that is made now and then. What is
+// kept costs each time where no register outlives a call, as in wasm32.
+inline void WorldCore::declare_appended(Entity entity) noexcept {
+    const auto slot = static_cast<std::uint32_t>(entity.index());
+    if (slot / kSlotsALine != own_slots_.group) [[unlikely]]
+        declare_slot(slot);
 }
 
 }  // namespace ouro::detail

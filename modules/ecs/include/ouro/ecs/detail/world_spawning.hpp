@@ -31,6 +31,11 @@ detail::SpawnPlan& World::own_plan() const noexcept {
 }
 
 template <class... Ts>
+const detail::SpawnPlan& World::known_plan() const noexcept {
+    return core_->plan_of(detail::TypeNumbers<detail::SpawnFamily>::known<detail::Types<Ts...>>());
+}
+
+template <class... Ts>
 Status World::check_plan(detail::SpawnPlan& plan) noexcept {
     constexpr bool kHasSparse = (kIsSparse<Ts> || ...);
     const bool has_same_components = !kHasSparse || plan.registry_hash == core_->header().registry_hash;
@@ -40,7 +45,8 @@ Status World::check_plan(detail::SpawnPlan& plan) noexcept {
 }
 
 template <class... Ts>
-Expected<Entity> World::spawn_first(detail::SpawnPlan& plan, const Ts&... values) noexcept {
+Expected<Entity> World::spawn_first(const Ts&... values) noexcept {
+    detail::SpawnPlan& plan = own_plan<Ts...>();
     if (const Status status = check_plan<Ts...>(plan); status != Status::ok) return status;
     if constexpr ((kIsSparse<Ts> || ...)) {
         Status status = core_->has_free_slot() ? Status::ok : Status::capacity_exhausted;
