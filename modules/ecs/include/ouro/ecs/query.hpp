@@ -223,6 +223,9 @@ private:
                 Plan::call_row(fn, index, each...);
         });
     }
+    // With those of a first block that is full.
+    template <class Fn, class Cells>
+    static void call_first(Fn& fn, const Cells& cells) noexcept;
 
     template <class Fn, class Tables>
     void call_row(Fn& fn, const Tables& tables, const Row& row) const noexcept {

@@ -11,6 +11,16 @@
 namespace ouro {
 
 template <class... Terms>
+template <class Fn, class Cells>
+void Query<Terms...>::call_first(Fn& fn, const Cells& cells) noexcept {
+    detail::apply_cells(cells, [&](const auto&... each) {
+        OURO_FEW_ROWS
+        for (std::uint32_t index = 0; index < kFirstBlockRows; ++index)
+            Plan::call_row(fn, index, each...);
+    });
+}
+
+template <class... Terms>
 template <class Fn>
 void Query<Terms...>::each_whole(Fn& fn) const noexcept {
     const detail::IterationScope scope(*core_);
@@ -32,7 +42,7 @@ void Query<Terms...>::each_whole(Fn& fn) const noexcept {
                     declare_first(*match, first);
                 // A number that the compiler knows makes the shorter loop.
                 if (rows >= kFirstBlockRows)
-                    call(fn, Plan::ready_cells(core, *match), 0, kFirstBlockRows);
+                    call_first(fn, Plan::ready_cells(core, *match));
                 else
                     call(fn, Plan::ready_cells(core, *match), 0, rows);
             }

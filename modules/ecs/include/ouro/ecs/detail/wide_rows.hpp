@@ -9,3 +9,11 @@
 #else
 #    define OURO_WIDE_ROWS
 #endif
+
+// The same before the loop over the rows of a first block, whose number the compiler knows: where archetypes
+// are many and small, counting rows is as much work as what is done with them.
+#if defined(__GNUC__) && !defined(__clang__)
+#    define OURO_FEW_ROWS _Pragma("GCC unroll 4")
+#else
+#    define OURO_FEW_ROWS OURO_WIDE_ROWS
+#endif
