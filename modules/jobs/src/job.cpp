@@ -1,6 +1,7 @@
 #include "pool_state.hpp"
 
 #include <ouro/os/futex.hpp>
+#include <ouro/os/give_way.hpp>
 
 #include <utility>
 
@@ -29,13 +30,14 @@ void PoolState::finish(Job& job) noexcept {
 }
 
 PostQueue::Place* PoolState::claim_place(PostQueue& queue) noexcept {
-    // Whoever is about to empty the next place may have lost its core.
-    constexpr unsigned kPoliteTries = 64;
+    // Whoever is about to empty the next place may have lost its core: as many pauses, then as many naps.
+    constexpr unsigned kPauses = 64;
+    os::GiveWay way(kPauses);
     PostQueue::Place* place = queue.begin_put();
-    for (unsigned tries = 0; place == nullptr && tries < kPoliteTries; ++tries) {
+    for (unsigned tries = 0; place == nullptr && tries < 2 * kPauses; ++tries) {
         queue.drop_gone();
         if (queue.is_full()) return nullptr;
-        if (tries != 0) os::yield_thread();
+        if (tries != 0) way.once();
         place = queue.begin_put();
     }
     return place;
@@ -79,7 +81,7 @@ void PoolState::wait_for(Job& job) noexcept {
         state = job.state_.load(std::memory_order_acquire);
         if (state == Job::kNeverPosted || state == Job::kDone) return;
         if (state == Job::kPosting) {
-            os::yield_thread();
+            os::nap();
         } else if (state == Job::kAwaited ||
                    job.state_.compare_exchange_weak(state, Job::kAwaited, std::memory_order_acquire)) {
             os::wait_on(job.state_, Job::kAwaited);

@@ -2,6 +2,7 @@
 #include "thread_place.hpp"
 
 #include <ouro/base/bits.hpp>
+#include <ouro/os/give_way.hpp>
 #include <ouro/os/process_memory.hpp>
 
 #include <array>
@@ -79,7 +80,10 @@ void PoolState::serve(Worker& worker) noexcept {
         // Before the search as well: what was posted until then is run.
         const bool is_stopping = is_stopping_.load();
         worker.searches.add(1);
-        if (find_work(worker)) continue;
+        if (find_work(worker)) {
+            worker.vain_searches = 0;
+            continue;
+        }
         if (is_stopping) return;
         rest(worker, seen);
     }
@@ -91,9 +95,8 @@ void PoolState::rest(Worker& worker, std::uint64_t seen) noexcept {
     parking_.begin_idle();
     // Tasks and jobs bring no news while nobody is idle.
     if (has_graph_tasks() || !queues_.is_empty()) {
-        if (++worker.vain_searches % kPoliteSearches == 0) os::yield_thread();
+        if (++worker.vain_searches % kPoliteSearches == 0) os::nap();
     } else if (!worker.patience.spin_until([&] { return parking_.news() != seen; })) {
-        worker.vain_searches = 0;
         worker.patience.sleep([&] {
             if (parking_.sleep(worker.participant - 1, seen)) worker.sleeps.add(1);
         });

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "give_way.hpp"
+#include <ouro/os/give_way.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +15,7 @@ public:
     void enter() noexcept {
         while ((state_.fetch_add(1, std::memory_order_acq_rel) & kClosed) != 0) {
             state_.fetch_sub(1, std::memory_order_acq_rel);
-            GiveWay way;
+            os::GiveWay way;
             while ((state_.load(std::memory_order_relaxed) & kClosed) != 0)
                 way.once();
         }
@@ -30,7 +30,7 @@ public:
     // For one thread, and not while it is closed.
     void close() noexcept {
         state_.fetch_or(kClosed, std::memory_order_acq_rel);
-        GiveWay way(kClosingPauses);
+        os::GiveWay way(kClosingPauses);
         while (state_.load(std::memory_order_acquire) != kClosed)
             way.once();
     }

@@ -1,10 +1,10 @@
 #include "ring_core.hpp"
 
-#include "give_way.hpp"
 #include "page_copy.hpp"
 #include "refuse.hpp"
 
 #include <ouro/base/align.hpp>
+#include <ouro/os/give_way.hpp>
 #include <ouro/os/virtual_memory.hpp>
 
 #include <algorithm>
@@ -303,7 +303,7 @@ void RingCore::end_view(std::uint32_t cell) noexcept {
 }
 
 std::uint32_t RingCore::slot_at(std::uint32_t page, std::uint32_t cell) const noexcept {
-    for (GiveWay way;; way.once()) {
+    for (os::GiveWay way;; way.once()) {
         const std::uint32_t state = index_.state();
         const std::uint32_t slot = find_slot(page, leases_.lease(cell));
         if (index_.is_unchanged(state)) return slot;

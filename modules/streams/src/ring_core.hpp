@@ -239,8 +239,9 @@ private:
     void free_word(std::uint32_t word) noexcept;
     // Unpacks a version, which is about to go, for whoever reads it.
     void unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept;
-    void read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
-                            std::byte* out) const noexcept;
+    // False when the index was changed meanwhile.
+    [[nodiscard]] bool read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
+                                          std::byte* out) const noexcept;
     void read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept;
     // Whether these bytes are what was packed, and of this page: by their hash, where it is known.
     [[nodiscard]] bool is_record_of(std::uint32_t page, const PackedRecord& record,

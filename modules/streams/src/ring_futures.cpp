@@ -1,6 +1,7 @@
-#include "give_way.hpp"
 #include "ring_core.hpp"
 #include "ring_pause.hpp"
+
+#include <ouro/os/give_way.hpp>
 
 // What was left behind by going back and is kept or still read.
 namespace ouro::detail {
@@ -9,7 +10,7 @@ namespace ouro::detail {
 // readers are about to find that they are gone.
 std::uint8_t RingCore::begin_future(std::uint32_t fork_tick, std::uint32_t last_tick, bool keeps) noexcept {
     const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
-    for (GiveWay way;; way.once()) {
+    for (os::GiveWay way;; way.once()) {
         if (futures_.is_full()) join_futures();
         const std::uint8_t future = futures_.begin(fork_tick, last_tick, pages, keeps);
         if (future != 0) return future;

@@ -1,7 +1,8 @@
-#include "give_way.hpp"
 #include "page_copy.hpp"
 #include "ring_core.hpp"
 #include "version_reader.hpp"
+
+#include <ouro/os/give_way.hpp>
 
 // Reading what is packed.
 namespace ouro::detail {
@@ -23,26 +24,29 @@ void RingCore::read_packed(std::uint32_t page, std::uint32_t word, std::byte* ou
 
 // On any thread inside the gate. Whatever a packed version of a future was packed against belongs to the same
 // future.
-void RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
+bool RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
                                   std::byte* out) const noexcept {
-    const auto find_base = [&](std::uint32_t tick) {
-        for (GiveWay way;; way.once()) {
-            const std::uint32_t state = index_.state();
-            const std::uint32_t base =
-                future == 0 ? index_.find(page, tick).slot : futures_.find(future, page, tick);
-            if (index_.is_unchanged(state)) return base == FutureStore::kNone ? 0 : base;
-        }
+    bool is_unchanged = true;
+    const auto find_base = [&](std::uint32_t tick) -> std::uint32_t {
+        const std::uint32_t state = index_.state();
+        const std::uint32_t base =
+            future == 0 ? index_.find(page, tick).slot : futures_.find(future, page, tick);
+        is_unchanged = index_.is_unchanged(state);
+        return is_unchanged && base != FutureStore::kNone ? base : 0;
     };
     const bool is_sound = read_version(slots_, packed_, word, out, find_base);
+    if (!is_unchanged) return false;
     OURO_ASSERT(is_sound, "a packed version of a page is damaged");
     OURO_EXPENSIVE_ASSERT(is_record_of(page, PackedStore::record(slots_, word), out),
                           "a packed version is of another page");
+    return true;
 }
 
 // There are places for all pages that may be unpacked, and some for those who unpack the same: where more do
-// so at once, the others wait until one is done.
+// so at once, the others wait until one is done. Whoever waits does so outside: who is inside is waited for
+// by the thread that commits.
 const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noexcept {
-    for (GiveWay way;; way.once()) {
+    for (os::GiveWay way;; way.once()) {
         gate_.enter();
         const std::byte* bytes = try_unpack(page, cell);
         gate_.leave();
@@ -50,15 +54,21 @@ const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noe
     }
 }
 
-// Inside the gate. Looked for once more, for things may have moved before it. Null when there is no place.
+// Inside the gate. Looked for once more, for things may have moved before it. Null when there is no place,
+// or the index is just being changed.
 const std::byte* RingCore::try_unpack(std::uint32_t page, std::uint32_t cell) noexcept {
     if (const std::byte* bytes = unpacked_.find(cell, page); bytes != nullptr) return bytes;
-    const std::uint32_t word = slot_at(page, cell);
+    const std::uint32_t state = index_.state();
+    const LeaseTable::Lease lease = leases_.lease(cell);
+    const std::uint32_t word = find_slot(page, lease);
+    if (!index_.is_unchanged(state)) return nullptr;
     if (!is_packed(word)) return whole_page(word);
     const std::uint32_t place = unpacked_.take();
     if (place == 0) return nullptr;
-    read_packed_beside(page, word, leases_.lease(cell).future, unpacked_.bytes(place));
-    return unpacked_.add(cell, page, place);
+    if (read_packed_beside(page, word, lease.future, unpacked_.bytes(place)))
+        return unpacked_.add(cell, page, place);
+    unpacked_.give(place);
+    return nullptr;
 }
 
 // With the gate closed, when nobody has a place but for a page that was added. Who has nothing set aside
@@ -79,7 +89,7 @@ void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint
 bool RingCore::is_same_version(std::uint32_t page, std::uint32_t one, std::uint32_t other) const noexcept {
     // Where nothing has to be unpacked it is as quick to look at the pages.
     if (!packs_) return false;
-    for (GiveWay way;; way.once()) {
+    for (os::GiveWay way;; way.once()) {
         const std::uint32_t state = index_.state();
         const LeaseTable::Lease first = leases_.lease(one);
         const LeaseTable::Lease second = leases_.lease(other);

@@ -1,6 +1,6 @@
 #include "unpacked_pages.hpp"
 
-#include "give_way.hpp"
+#include <ouro/os/give_way.hpp>
 
 #include <bit>
 
@@ -23,7 +23,7 @@ UnpackedPages::Word& UnpackedPages::list_of(std::uint32_t cell, std::uint32_t pa
 }
 
 std::uint32_t UnpackedPages::lock(Word& list) noexcept {
-    for (GiveWay way;; way.once()) {
+    for (os::GiveWay way;; way.once()) {
         std::uint32_t first = list.load(std::memory_order_relaxed);
         if ((first & kLocked) == 0 &&
             list.compare_exchange_weak(first, first | kLocked, std::memory_order_acquire,

@@ -27,6 +27,8 @@ public:
     // A place to unpack into; then add it. Zero when others have all that are free, of which they give back
     // those with pages that another thread was quicker to add.
     [[nodiscard]] std::uint32_t take() noexcept;
+    // Takes a place back that was not added.
+    void give(std::uint32_t place) noexcept;
     [[nodiscard]] std::byte* bytes(std::uint32_t place) const noexcept {
         return pages_ + (std::size_t{place} - 1) * kStatePageBytes;
     }
@@ -61,7 +63,6 @@ private:
     [[nodiscard]] std::uint32_t find_in(std::uint32_t first, std::uint32_t cell,
                                         std::uint32_t page) const noexcept;
     void remove(std::uint32_t place) noexcept;
-    void give(std::uint32_t place) noexcept;
 
     std::byte* pages_ = nullptr;
     std::span<Node> nodes_;

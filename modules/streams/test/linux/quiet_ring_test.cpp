@@ -43,7 +43,7 @@ void catch_call(int, siginfo_t* info, void*) {
 
 // From now on every call of any thread but these does not happen, and is counted.
 bool catch_all_but(std::initializer_list<int> allowed) {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_sigaction = catch_call;
     action.sa_flags = SA_SIGINFO;
     ::sigaction(SIGSYS, &action, nullptr);
@@ -259,24 +259,21 @@ TEST(QuietRing, KeepingWhatIsOutsideCallsNothing) {
     expect_quiet({.outside = true}, {SYS_exit_group, SYS_rt_sigreturn});
 }
 
-// A worker, or who waits for one, gives way with sched_yield when another thread is in the middle of
-// something and may have lost its core. It is no wait: nobody else has to do anything for it to return.
-TEST(QuietRing, WorkersOnlySleepWakeAndGiveWay) {
-    expect_quiet({.workers = 1}, {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+TEST(QuietRing, WorkersOnlySleepAndWake) {
+    expect_quiet({.workers = 1}, {SYS_exit_group, SYS_rt_sigreturn, SYS_futex});
 }
 
-TEST(QuietRing, AllOfItWithWorkersOnlySleepsWakesAndGivesWay) {
+TEST(QuietRing, AllOfItWithWorkersOnlySleepsAndWakes) {
     expect_quiet({.workers = 1, .packing = true, .fine = true, .masks = true, .outside = true},
-                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex});
 }
 
 TEST(QuietRing, PackingCallsNothing) {
     expect_quiet({.packing = true}, {SYS_exit_group, SYS_rt_sigreturn});
 }
 
-TEST(QuietRing, WorkersThatPackOnlySleepWakeAndGiveWay) {
-    expect_quiet({.workers = 1, .packing = true},
-                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+TEST(QuietRing, WorkersThatPackOnlySleepAndWake) {
+    expect_quiet({.workers = 1, .packing = true}, {SYS_exit_group, SYS_rt_sigreturn, SYS_futex});
 }
 
 // Readers give way too, by sleeping, and this one does while it holds a view.
@@ -294,12 +291,12 @@ TEST(QuietRing, AReaderOfWhatIsPackedOnlyGivesWay) {
 
 TEST(QuietRing, AReaderBesideWorkersThatPackOnlyGivesWay) {
     expect_quiet({.workers = 1, .packing = true, .masks = true, .outside = true, .reader = true},
-                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield});
+                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex});
 }
 
 TEST(QuietRing, AReaderBesideTheKernelsTrackerOnlyGivesWay) {
     expect_quiet({.tracking = Tracking::kernel, .workers = 1, .packing = true, .reader = true},
-                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_sched_yield, SYS_ioctl});
+                 {SYS_exit_group, SYS_rt_sigreturn, SYS_futex, SYS_ioctl});
 }
 
 TEST(QuietRing, TheKernelsTrackerIsAsked) {
