@@ -43,7 +43,7 @@ void catch_call(int, siginfo_t* info, void*) {
 
 // From now on every call of any thread but these does not happen, and is counted.
 bool catch_all_but(std::initializer_list<int> allowed) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = catch_call;
     action.sa_flags = SA_SIGINFO;
     ::sigaction(SIGSYS, &action, nullptr);
