@@ -100,6 +100,7 @@ namespace {
 void repair_shard(LedgerShard& shard) noexcept {
     shard.is_owned.store(0, std::memory_order_relaxed);
     shard.credit_moves.store(0, std::memory_order_relaxed);
+    shard.stuck_place.store(0, std::memory_order_relaxed);
     const std::size_t tags = tag_count();
     for (std::size_t id = 0; id < tags; ++id) {
         // Taken, and not yet looked whether it may be.
@@ -271,27 +272,29 @@ Revocation revoke(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
     return result;
 }
 
-// For what the owner of a shard is just moving. False when he was waited for in vain, now or before.
-bool wait_for_mover(LedgerShard& shard, Patience& patience) noexcept {
-    const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
-    if (move % 2 == 0) return true;
-    if (shard.stuck_move.load(std::memory_order_relaxed) == move) return false;
-    while (shard.credit_moves.load(std::memory_order_acquire) == move) {
-        if (patience.wait()) continue;
-        shard.stuck_move.store(move, std::memory_order_relaxed);
-        return false;
-    }
-    return true;
-}
-
 // True when the owner has no credit for the tags and was moving none while it was looked at: neither is any
 // on its way.
 bool is_without_credit(const LedgerShard& shard, const TagSet& tags) noexcept {
     const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
     bool is_empty = move % 2 == 0;
     visit_cells(shard, tags, [&](std::size_t id) noexcept { is_empty = is_empty && shard.credit(id) == 0; });
+    // He may have begun to give some back when it was looked for in his cells.
     std::atomic_thread_fence(std::memory_order_acquire);
     return is_empty && shard.credit_moves.load(std::memory_order_relaxed) == move;
+}
+
+// Until the shard is as it should be. False when its owner was waited for in vain, now or at the same place
+// before.
+template <class IsDone>
+bool wait_for_owner(LedgerShard& shard, Patience& patience, IsDone&& is_done) noexcept {
+    for (;;) {
+        const std::uint32_t place = shard.credit_moves.load(std::memory_order_acquire) + 1;
+        if (is_done()) return true;
+        if (shard.stuck_place.load(std::memory_order_relaxed) == place) return false;
+        if (patience.wait()) continue;
+        shard.stuck_place.store(place, std::memory_order_relaxed);
+        return false;
+    }
 }
 
 // For owners who were being given credit, or were in the middle of a call, and have not settled yet. False
@@ -300,8 +303,8 @@ bool wait_for_owners(Ledger& ledger, Tag tag, Patience& patience) noexcept {
     const TagSet tags(tag);
     bool are_done = true;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        while (are_done && !is_without_credit(shard, tags))
-            are_done = wait_for_mover(shard, patience) && patience.wait();
+        are_done = are_done && wait_for_owner(shard, patience,
+                                              [&]() noexcept { return is_without_credit(shard, tags); });
     });
     return are_done;
 }
@@ -344,8 +347,12 @@ Revocation end_credit(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
 
 void wait_for_moves(Ledger& ledger) noexcept {
     Patience patience;
-    visit_shards(ledger,
-                 [&](LedgerShard& shard) noexcept { static_cast<void>(wait_for_mover(shard, patience)); });
+    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
+        const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
+        static_cast<void>(wait_for_owner(shard, patience, [&]() noexcept {
+            return move % 2 == 0 || shard.credit_moves.load(std::memory_order_acquire) != move;
+        }));
+    });
 }
 
 bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept {

@@ -112,5 +112,28 @@ TEST(LedgerPeak, IsExactAmongManyCells) {
     EXPECT_EQ(result, 0);
 }
 
+// A thread that stands where others wait for it costs them a tenth of a second once, not with every climb.
+TEST(LedgerPeak, AThreadStoppedInTheMiddleOfACallIsWaitedForOnce) {
+    const Tag tag = fresh_tag(fresh_tag());
+    const StandingThread thread(tag);
+    detail::LedgerShard& shard = *thread.shard();
+    auto& allocated = shard.cells[tag.id()].allocated;
+    test::rest_below_a_peak(tag, 5'000);
+    // It has taken more than there is, and not looked yet.
+    allocated.fetch_add(100);
+    ASSERT_EQ(test::charge(tag, 10'000), Status::ok);
+    EXPECT_FALSE(use_of(tag).is_peak_exact);
+    const std::uint32_t place = shard.stuck_place.load();
+    EXPECT_EQ(place, shard.credit_moves.load() + 1);
+    allocated.fetch_sub(100);
+    test::refund(tag, 10'000);
+    // When it has gone on, nothing is in the way.
+    reset_peaks();
+    ASSERT_EQ(test::charge(tag, 20'000), Status::ok);
+    EXPECT_TRUE(use_of(tag).is_peak_exact);
+    EXPECT_EQ(use_of(tag).peak_bytes, 20'000U);
+    test::refund(tag, 20'000);
+}
+
 }  // namespace
 }  // namespace ouro

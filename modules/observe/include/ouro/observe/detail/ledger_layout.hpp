@@ -59,10 +59,10 @@ struct LedgerSlowCell {
 struct alignas(4096) LedgerShard {
     // One while a thread owns it.
     std::atomic<std::uint32_t> is_owned;
-    // Odd while its owner moves credit between an account and a cell; and which of these was waited for in
-    // vain.
+    // Odd while its owner moves credit between an account and a cell; and one more than what it was when he
+    // was waited for in vain, so that nobody waits again until he has come further.
     std::atomic<std::uint32_t> credit_moves;
-    std::atomic<std::uint32_t> stuck_move;
+    std::atomic<std::uint32_t> stuck_place;
     // Allocations that did not come from credit, and their time.
     std::atomic<std::uint64_t> slow_allocations;
     std::atomic<std::uint64_t> slow_ns;
