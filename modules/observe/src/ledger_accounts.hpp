@@ -72,7 +72,7 @@ void hold_at_peaks(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 // Peaks that the bytes would pass may come to be too high, as may all while an account climbs.
 void note_rough_peaks(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept;
 void note_rough_climbs(Ledger& ledger, Tag tag) noexcept;
-// After credit was given back that the climbs of the mark took for memory. Whoever is still beginning does
+// After credit was given back that climbs since the mark took for memory. Whoever is still beginning one does
 // not count it any more.
 void note_rough_since(Ledger& ledger, Tag tag, std::int64_t mark) noexcept;
 // After slow work: an account that has not come higher for some time does not climb any more.

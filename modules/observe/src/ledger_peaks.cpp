@@ -27,12 +27,13 @@ bool take_climb(LedgerAccount& account, Climb from) noexcept {
     return account.climb.compare_exchange_strong(from, Climb::beginning);
 }
 
-void hand_back(LedgerAccount& account, Revocation revocation) noexcept {
+void hand_back(Ledger& ledger, LedgerAccount& account, Revocation revocation) noexcept {
     account.calm_calls.store(0, std::memory_order_relaxed);
     account.calls_to_rest.store(kLeastCallsToRest + revocation.cells / kCellsACall,
                                 std::memory_order_relaxed);
     if (!revocation.is_complete) account.is_peak_rough.store(1, std::memory_order_relaxed);
     account.is_stuck.store(0, std::memory_order_relaxed);
+    account.climbed_at.store(ledger.climbs.fetch_add(1) + 1);
     account.climb.store(Climb::on);
 }
 
@@ -59,7 +60,7 @@ bool begin_climb(Ledger& ledger, Tag tag) noexcept {
     LedgerAccount& account = account_of(ledger, tag);
     for (Patience patience;;) {
         if (take_climb(account, Climb::none)) {
-            hand_back(account, end_credit(ledger, tag, climb_mark(tag)));
+            hand_back(ledger, account, end_credit(ledger, tag));
             return true;
         }
         if (wait_for_climb(account, patience)) return true;
@@ -98,9 +99,8 @@ void note_rough_climbs(Ledger& ledger, Tag tag) noexcept {
 
 void note_rough_since(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    visit_chain(ledger, tag, [mark](LedgerAccount& account, Tag at) noexcept {
-        const bool is_meant = mark == kSeveralClimbs || mark == climb_mark(at);
-        if (is_meant && account.climb.load() != Climb::beginning)
+    visit_chain(ledger, tag, [mark](LedgerAccount& account, Tag) noexcept {
+        if (is_since(mark, account.climbed_at.load()))
             account.is_peak_rough.store(1, std::memory_order_relaxed);
         return true;
     });
@@ -131,7 +131,7 @@ void forget_peaks(Ledger& ledger) noexcept {
             taken = take_climb(account, Climb::none) || take_climb(account, Climb::on);
         } while (!taken && patience.wait());
     });
-    const Revocation revocation = end_credit(ledger, {}, kSeveralClimbs);
+    const Revocation revocation = end_credit(ledger, {});
     visit_open([&](LedgerAccount& account) noexcept {
         const std::size_t id = static_cast<std::size_t>(&account - ledger.accounts.data());
         if (!is_taken[id]) return;
@@ -139,7 +139,7 @@ void forget_peaks(Ledger& ledger) noexcept {
         account.peak.store(account.held.load());
         // What was confirmed in between, below the old peak.
         raise_to(account.peak, account.held.load());
-        hand_back(account, revocation);
+        hand_back(ledger, account, revocation);
     });
 }
 

@@ -228,16 +228,11 @@ void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
 // A revocation that no climb is for leaves this mark.
 constexpr std::int64_t kNoClimb = 0;
 
-std::int64_t join_marks(std::int64_t ceiling, std::int64_t mark) noexcept {
-    if (ceiling >= 0 || ceiling == mark) return mark;
-    return mark == kNoClimb ? ceiling : kSeveralClimbs;
-}
-
 // Unless its owner is just giving the credit up.
 void put_out_of_reach(LedgerCell& cell, std::int64_t mark) noexcept {
     // The next free looks at the bounds again. An owner who settles in between looks at them himself.
-    cell.ceiling.store(join_marks(cell.ceiling.load(std::memory_order_relaxed), mark),
-                       std::memory_order_relaxed);
+    if (cell.ceiling.load(std::memory_order_relaxed) >= 0)
+        cell.ceiling.store(mark, std::memory_order_relaxed);
     std::int64_t floor = cell.floor.load(std::memory_order_relaxed);
     while (floor != kBeingTaken &&
            !cell.floor.compare_exchange_weak(floor, kOutOfReach, std::memory_order_relaxed)) {
@@ -337,9 +332,9 @@ bool try_revoke_credit(Ledger& ledger, Tag tag) noexcept {
     return revoke_patiently(ledger, tag, kNoClimb).is_complete;
 }
 
-Revocation end_credit(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
+Revocation end_credit(Ledger& ledger, Tag tag) noexcept {
     // Who begins to grant when the floors are out of reach sees what the caller has set.
-    Revocation result = revoke_patiently(ledger, tag, mark);
+    Revocation result = revoke_patiently(ledger, tag, mark_of_climb(ledger.climbs.load()));
     Patience patience;
     if (result.is_complete) result.is_complete = wait_for_owners(ledger, tag, patience);
     return result;

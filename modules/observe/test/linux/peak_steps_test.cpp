@@ -8,10 +8,12 @@
 #include <ouro/observe/ledger.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <ostream>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -52,7 +54,16 @@ void begin_below_a_peak(Tag tag) {
     ASSERT_EQ(use_of(tag).peak_bytes, kPeak);
 }
 
-// The same where nobody has credit: the last peak was just made.
+// The same where those above were higher: who climbs waits once only, and nothing that comes later makes up
+// for it.
+void begin_below_one_peak(Tag tag) {
+    reset_peaks();
+    charge_and_refund(tag_parent(tag), 10 * kPeak);
+    test::rest_below_a_peak(tag, kPeak);
+    ASSERT_EQ(use_of(tag).peak_bytes, kPeak);
+}
+
+// Where nobody has credit: the last peak was just made.
 void begin_at_a_peak(Tag tag) {
     reset_peaks();
     charge_and_refund(tag, kPeak);
@@ -87,6 +98,39 @@ bool has_reserved_much(Tag tag) {
     return ledger().accounts[tag.id()].reserved.load() >= static_cast<std::int64_t>(kMuch);
 }
 
+// The stepped charge waits until nobody has credit, or is about to.
+bool is_beginning(Tag tag) {
+    return ledger().accounts[tag.id()].climb.load() == detail::Climb::beginning;
+}
+
+// What a thread does that is given credit when others have looked for it already, and gives it back. In the
+// place that they wait for first.
+constexpr std::int64_t kLateCredit = 1'000;
+void move_late_credit(Tag tag, std::int64_t bytes) {
+    detail::LedgerShard& shard = ledger().shards[0];
+    shard.used_tags[tag.id() / 64].fetch_or(std::uint64_t{1} << tag.id() % 64);
+    shard.cells[tag.id()].allowance.fetch_add(bytes);
+    shard.slow_cells[tag.id()].granted.fetch_add(bytes);
+    // As if it came later: nobody else takes it.
+    shard.cells[tag.id()].floor.store(bytes > 0 ? std::numeric_limits<std::int64_t>::max() - 1 : 0);
+}
+void account_for_late_credit(Tag tag, std::int64_t bytes) {
+    for (Tag at = tag;; at = tag_parent(at)) {
+        ledger().accounts[at.id()].held.fetch_add(bytes);
+        ledger().accounts[at.id()].reserved.fetch_add(bytes);
+        if (at.is_untagged()) return;
+    }
+}
+// Half-way for longer than the other is stopped.
+void return_late_credit(Tag tag) {
+    auto& moves = ledger().shards[0].credit_moves;
+    moves.fetch_add(1);
+    move_late_credit(tag, -kLateCredit);
+    std::this_thread::sleep_for(std::chrono::milliseconds(6));
+    account_for_late_credit(tag, -kLateCredit);
+    moves.fetch_add(1);
+}
+
 void nothing(Tag) {}
 
 struct PeakScene {
@@ -95,8 +139,10 @@ struct PeakScene {
     void (*stepped)(Tag);
     void (*before)(Tag) = nothing;
     void (*meanwhile)(Tag);
-    // At a second stop, after a first one anywhere since kMuch was reserved.
+    // At a second stop.
     void (*then)(Tag) = nullptr;
+    // Where the stop, or the first of two, may be.
+    bool (*is_first_stop)(Tag) = nullptr;
     // When both are done.
     void (*finish)(Tag) = nothing;
     std::vector<std::size_t> peaks;
@@ -147,10 +193,8 @@ TEST_P(PeakSteps, LeaveAPeakThatThereWas) {
                 expect_peak(tag, scene.peaks);
                 if (scene.left != 0) test::refund(tag, scene.left);
             }};
-    if (scene.then != nullptr) {
-        steps.other.then = [&] { scene.then(tag); };
-        steps.is_first_stop = [&] { return has_reserved_much(tag); };
-    }
+    if (scene.then != nullptr) steps.other.then = [&] { scene.then(tag); };
+    if (scene.is_first_stop != nullptr) steps.is_first_stop = [&] { return scene.is_first_stop(tag); };
     test::stop_everywhere(steps, scene.least_stops);
     if (!IsSkipped()) {
         EXPECT_GT(exact_peaks, peaks / 2);
@@ -188,9 +232,11 @@ const PeakScene kScenes[] = {
      .left = kPeak + kMuch - 500},
     // One new peak when credit was promised, one when it has come.
     {.name = "AGrantOfCreditBetweenTwoNewPeaks",
+     .prepare = begin_below_one_peak,
      .stepped = [](Tag tag) { begin_charge(tag, kMuch); },
      .meanwhile = [](Tag tag) { charge(tag, kPeak + 500); },
      .then = [](Tag tag) { charge(tag, 100); },
+     .is_first_stop = has_reserved_much,
      .finish = [](Tag tag) { detail::uncharge_slow(tag, kMuch); },
      .peaks = {kPeak + 600},
      .left = kPeak + 600},
@@ -250,6 +296,29 @@ const PeakScene kScenes[] = {
              end_climbs(tag);
          },
      .peaks = {kPeak + 500}},
+    // The same where the next climb is beginning by then, and does not count it any more.
+    {.name = "ASecondClimbBesideAChargeOutOfCreditThatIsTakenBack",
+     .stepped = [](Tag tag) { charge_in_vain(tag, 100); },
+     .meanwhile =
+         [](Tag tag) {
+             charge_and_refund(tag, kPeak + 500);
+             end_climbs(tag);
+             ledger().accounts[tag.id()].climb.store(detail::Climb::beginning);
+         },
+     .finish = [](Tag tag) { ledger().accounts[tag.id()].climb.store(detail::Climb::none); },
+     .peaks = {kPeak + 500}},
+    {.name = "CreditThatIsGivenBackAnywhereInTheBeginningOfAClimb",
+     .prepare =
+         [](Tag tag) {
+             begin_below_one_peak(tag);
+             account_for_late_credit(tag, kLateCredit);
+             move_late_credit(tag, kLateCredit);
+         },
+     .stepped = [](Tag tag) { charge(tag, kPeak + 500); },
+     .meanwhile = return_late_credit,
+     .is_first_stop = is_beginning,
+     .peaks = {kPeak + 500},
+     .left = kPeak + 500},
     // Taken, found to be out of reach and not given back yet: others take it for memory in use.
     {.name = "ANewPeakBesideAChargeOutOfCreditThatIsRevoked",
      .prepare =

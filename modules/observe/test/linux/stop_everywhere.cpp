@@ -38,7 +38,7 @@ struct Stepping {
     bool is_stepping = false;
     std::unordered_set<std::uintptr_t> seen;
     std::vector<std::uintptr_t> instructions;
-    // Which of them may be the first of two stops.
+    // Which of them may be the stop, or the first of two.
     std::function<bool()> is_first_stop;
     std::vector<std::size_t> first_stops;
     // Stopped: the one that is a breakpoint, what it was before, and where the next one will be.
@@ -90,7 +90,7 @@ void on_trap(int, siginfo_t*, void* context) {
     if (g_stepping.is_stepping) {
         // What it does in here, nobody interrupts.
         if (!is_own_code(address) || !g_stepping.seen.insert(address).second) return;
-        if (g_stepping.is_first_stop && g_stepping.is_first_stop())
+        if (!g_stepping.is_first_stop || g_stepping.is_first_stop())
             g_stepping.first_stops.push_back(g_stepping.instructions.size());
         g_stepping.instructions.push_back(address);
         return;
@@ -229,15 +229,14 @@ bool try_stops(const Scene& scene, Other& other, Stops stops) {
 }
 
 void stop_once_everywhere(const Scene& scene, Other& other) {
-    for (const std::uintptr_t stop : g_stepping.instructions) {
-        if (!try_stops(scene, other, {.first = stop})) return;
+    for (const std::size_t stop : g_stepping.first_stops) {
+        if (!try_stops(scene, other, {.first = g_stepping.instructions[stop]})) return;
     }
 }
 
 void stop_twice_everywhere(const Scene& scene, Other& other) {
     constexpr std::size_t kStride = 5;
     const auto& instructions = g_stepping.instructions;
-    ASSERT_FALSE(g_stepping.first_stops.empty());
     for (std::size_t first = 0; first < g_stepping.first_stops.size(); first += kStride) {
         const std::uintptr_t stop = instructions[g_stepping.first_stops[first]];
         // Any of them: it may come there again.
@@ -261,6 +260,7 @@ void stop_everywhere(const Scene& scene, std::size_t least_stops) {
     ASSERT_TRUE(play(scene, other, How::freely));
     ASSERT_TRUE(play(scene, other, How::stepping));
     ASSERT_GE(g_stepping.instructions.size(), least_stops);
+    ASSERT_FALSE(g_stepping.first_stops.empty());
     if (scene.other.then) {
         stop_twice_everywhere(scene, other);
     } else {

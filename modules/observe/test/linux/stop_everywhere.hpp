@@ -21,7 +21,8 @@ struct Scene {
     std::function<void()> stepped;
     OtherWork other;
     std::function<void()> check;
-    // Of two stops: whether the first may be here. Asked by the stepped thread, in front of each instruction.
+    // Whether the stop, or the first of two, may be here: anywhere unless it is given. Asked by the stepped
+    // thread, in front of each instruction.
     std::function<bool()> is_first_stop = {};
 };
 

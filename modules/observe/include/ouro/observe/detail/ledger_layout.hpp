@@ -35,7 +35,7 @@ struct alignas(64) LedgerCell {
     // revocation.
     std::atomic<std::int64_t> floor;
     // How far it may be ahead before some goes back. Zero at first: the first free looks. Below nothing: a
-    // climb began since the owner last settled (climb_mark).
+    // climb began since the owner last settled, when there had been so many (mark_of_climb).
     std::atomic<std::int64_t> ceiling;
     std::atomic<std::uint64_t> allocations;
     std::atomic<std::uint64_t> frees;
@@ -108,11 +108,13 @@ enum class Climb : std::uint32_t {
     ending,
 };
 
-// What it leaves as the ceiling of the cells below: which account began one, or that several did.
-[[nodiscard]] constexpr std::int64_t climb_mark(Tag tag) noexcept {
-    return -1 - std::int64_t{tag.id()};
+// What a climb leaves as the ceiling of the cells below: how many were on before. The first one stays.
+[[nodiscard]] constexpr std::int64_t mark_of_climb(std::int64_t climbs) noexcept {
+    return -1 - climbs;
 }
-inline constexpr std::int64_t kSeveralClimbs = -1 - std::int64_t{kMaxTags};
+[[nodiscard]] constexpr bool is_since(std::int64_t mark, std::int64_t climbed_at) noexcept {
+    return climbed_at > -1 - mark;
+}
 
 // What all threads together were granted for one tag and those below it, and may be.
 struct alignas(64) LedgerAccount {
@@ -123,6 +125,8 @@ struct alignas(64) LedgerAccount {
     std::atomic<std::int64_t> held;
     std::atomic<std::int64_t> peak;
     std::atomic<Climb> climb;
+    // Which of all climbs its last one was, in the order in which they came to be on; from one.
+    std::atomic<std::int64_t> climbed_at;
     // Slow work since the peak was last raised, and after how much of it the account rests.
     std::atomic<std::uint32_t> calm_calls;
     std::atomic<std::uint32_t> calls_to_rest;
@@ -154,6 +158,8 @@ inline constexpr std::size_t kMaxShards = sizeof(void*) == 8 ? 256 : 16;
 
 struct Ledger {
     std::array<LedgerAccount, kMaxTags> accounts;
+    // Climbs that came to be on so far.
+    std::atomic<std::int64_t> climbs;
     // Shards above this one were never used. The first is for those who have none of their own.
     std::atomic<std::uint32_t> used_shards;
     std::array<LedgerShard, kMaxShards> shards;
