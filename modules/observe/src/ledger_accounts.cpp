@@ -129,9 +129,11 @@ void repair_accounts_in_child() noexcept {
         LedgerAccount& account = ledger.accounts[id];
         const std::int64_t held = account.held.load(std::memory_order_relaxed);
         account.reserved.store(held, std::memory_order_relaxed);
-        // Nobody has credit now: what is held is in use.
-        account.peak.store(std::max(account.peak.load(std::memory_order_relaxed), held),
-                           std::memory_order_relaxed);
+        // Nobody has credit now: what is held is in use. Above the peak, it is what threads had not got yet.
+        if (held > account.peak.load(std::memory_order_relaxed)) {
+            account.peak.store(held, std::memory_order_relaxed);
+            account.is_peak_rough.store(1, std::memory_order_relaxed);
+        }
         account.climb.store(Climb::none, std::memory_order_relaxed);
         account.is_stuck.store(0, std::memory_order_relaxed);
     }

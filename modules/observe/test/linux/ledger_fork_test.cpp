@@ -103,5 +103,33 @@ TEST(LedgerFork, TheAccountsOfAChildAddUp) {
     EXPECT_EQ(check_ledger(), Status::ok);
 }
 
+// What a thread that the child does not have had asked for counts as in use there; but it never was.
+TEST(LedgerFork, APeakOfAChildThatNeverWasIsNotExact) {
+    const Tag tag = fresh_tag();
+    ASSERT_EQ(test::charge(tag, 100), Status::ok);
+    std::atomic<int> step{0};
+    std::thread other([&] {
+        EXPECT_EQ(detail::charge_slow(tag, 1'000), Status::ok);
+        step.store(1);
+        step.notify_all();
+        step.wait(1);
+        detail::uncharge_slow(tag, 1'000);
+    });
+    step.wait(0);
+    EXPECT_EQ(run_in_child([&] {
+                  const TagUse use = use_of(tag);
+                  if (use.live_bytes != 1'100 || use.peak_bytes != 1'100) return 1;
+                  if (check_ledger() != Status::ok) return 2;
+                  return use.is_peak_exact ? 3 : 0;
+              }),
+              0);
+    step.store(2);
+    step.notify_all();
+    other.join();
+    EXPECT_EQ(use_of(tag).peak_bytes, 100U);
+    EXPECT_TRUE(use_of(tag).is_peak_exact);
+    test::refund(tag, 100);
+}
+
 }  // namespace
 }  // namespace ouro
