@@ -16,8 +16,10 @@ namespace {
 // More than any block can have.
 constexpr std::size_t kMostBytes = ~std::size_t{0} / 4;
 
-// How often a refusal is reconsidered after credit was taken back from other threads.
+// How often a refusal is reconsidered after credit was taken back from other threads, who may be given some
+// again before there is room. A peak may be passed, a budget not: there, so often that it does not happen.
 constexpr int kMostRevocations = 3;
+constexpr int kMostRevocationsForBudget = 32;
 
 Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noexcept {
     count_failure(tag, status);
@@ -155,8 +157,10 @@ Status find_room(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
             if (rule == PeakRule::pass) note_rough_peaks(ledger, tag, 0);
             return Status::ok;
         }
-        if (revocations++ < kMostRevocations && make_room(ledger, reservation, bytes)) continue;
-        if (reservation.obstacle == Obstacle::peak) {
+        const bool is_budget = reservation.obstacle == Obstacle::budget;
+        const int most = is_budget ? kMostRevocationsForBudget : kMostRevocations;
+        if (revocations++ < most && make_room(ledger, reservation, bytes)) continue;
+        if (!is_budget) {
             if (!begin_climb(ledger, reservation.limiting)) rule = PeakRule::pass;
             continue;
         }

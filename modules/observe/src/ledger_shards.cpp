@@ -298,8 +298,8 @@ bool wait_for_owners(Ledger& ledger, Tag tag, Patience& patience) noexcept {
     const TagSet tags(tag);
     bool are_done = true;
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        are_done = are_done && wait_for_owner(shard, patience,
-                                              [&]() noexcept { return is_without_credit(shard, tags); });
+        are_done = are_done &&
+                   wait_for_owner(shard, patience, [&]() noexcept { return is_without_credit(shard, tags); });
     });
     return are_done;
 }
@@ -342,6 +342,8 @@ Revocation end_credit(Ledger& ledger, Tag tag) noexcept {
 
 void wait_for_moves(Ledger& ledger) noexcept {
     Patience patience;
+    // Who revokes takes it out of a cell first.
+    if (lock_patiently(g_revoking, patience)) g_revoking.unlock();
     visit_shards(ledger, [&](LedgerShard& shard) noexcept {
         const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
         static_cast<void>(wait_for_owner(shard, patience, [&]() noexcept {
