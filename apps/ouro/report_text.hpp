@@ -21,6 +21,8 @@ struct ReportStyle {
 // For people.
 [[nodiscard]] std::string report_text(const Report& report, const ReportStyle& style);
 
+// Without the parameters, which would fill the line, and cut where it is long all the same.
+[[nodiscard]] std::string short_function_name(const std::string& function);
 [[nodiscard]] const char* site_sorting_name(SiteSorting sorting);
 
 // As many letters as `width`, filled up to the share (0 to 1).

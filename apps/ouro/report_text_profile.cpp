@@ -18,14 +18,19 @@ std::string last_part(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
-// Without the parameters, which would fill the line.
-std::string short_name(const std::string& function) {
-    constexpr std::size_t kMost = 90;
-    std::string name = function.substr(0, std::min(function.find('('), function.size()));
-    // What begins with a bracket has none before its parameters.
-    if (name.empty() || name.ends_with("operator")) name = function;
-    if (name.size() > kMost) name.replace(kMost, std::string::npos, "...");
-    return name;
+// Where the parameters begin, which are the last thing in round brackets; the end where there are none.
+// Behind them only qualifiers and notes of the compiler may follow: a name goes on after those of its own
+// brackets.
+std::size_t parameters_at(std::string_view function) {
+    const std::size_t last = function.rfind(')');
+    if (last == std::string_view::npos || function.find("::", last) != std::string_view::npos)
+        return function.size();
+    std::size_t depth = 0;
+    for (std::size_t at = last + 1; at-- != 0;) {
+        if (function[at] == ')') ++depth;
+        if (function[at] == '(' && --depth == 0) return at;
+    }
+    return function.size();
 }
 
 std::string frame_text(const FrameReport& frame, const ReportStyle& style) {
@@ -34,7 +39,7 @@ std::string frame_text(const FrameReport& frame, const ReportStyle& style) {
         std::snprintf(number.data(), number.size(), "%#llx", static_cast<unsigned long long>(frame.address));
         return number.data();
     }
-    std::string text = style.is_full ? frame.function : short_name(frame.function);
+    std::string text = style.is_full ? frame.function : short_function_name(frame.function);
     if (text.empty()) {
         std::snprintf(number.data(), number.size(), "+%#llx",
                       static_cast<unsigned long long>(frame.module_offset));
@@ -96,6 +101,15 @@ std::string awaited_text(const Report& report) {
 
 }  // namespace
 
+std::string short_function_name(const std::string& function) {
+    constexpr std::size_t kMost = 90;
+    std::string name = function.substr(0, parameters_at(function));
+    // What is left is no name where the brackets were part of it.
+    if (name.empty() || name.ends_with("operator")) name = function;
+    if (name.size() > kMost) name.replace(kMost, std::string::npos, "...");
+    return name;
+}
+
 const char* site_sorting_name(SiteSorting sorting) {
     switch (sorting) {
         case SiteSorting::allocated:
@@ -128,7 +142,7 @@ std::string profile_text(const Report& report, const ReportStyle& style) {
     }
     // Each row, then its stack.
     std::string text = profile_head(profile);
-    const std::string rows = columns.text();
+    const std::string rows = shown != 0 ? columns.text() : std::string();
     std::size_t at = 0;
     for (std::size_t line = 0; at < rows.size(); ++line) {
         const std::size_t end = rows.find('\n', at) + 1;
@@ -140,7 +154,10 @@ std::string profile_text(const Report& report, const ReportStyle& style) {
     if (shown < all) text.append("  (of ").append(count_text(all)).append(" sites");
     if (profile.empty_sites != 0)
         text.append("; ").append(count_text(profile.empty_sites)).append(" have none of these bytes");
-    return shown < all ? text.append(")\n") : text;
+    if (shown < all) text.append(")\n");
+    if (shown == 0 && all != 0 && profile.sorting != SiteSorting::allocated)
+        text.append("  --by allocated shows them by all that they ever allocated\n");
+    return text;
 }
 
 std::string timeline_text(const Report& report, const ReportStyle& style) {

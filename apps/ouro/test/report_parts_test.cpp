@@ -74,7 +74,7 @@ TEST(ReportParts, SitesHaveTheirStacksAndNames) {
     // Nothing is live there any more; it was.
     leave_out_empty_sites(after);
     EXPECT_TRUE(after.profile->sites.empty());
-    EXPECT_TRUE(has(report_text(after, {}), "(of 1 sites; 1 have none of these bytes)"))
+    EXPECT_TRUE(has(report_text(after, {}), "(of 1 sites; 1 have none of these bytes)\n  --by allocated"))
         << report_text(after, {});
 }
 
@@ -92,6 +92,24 @@ TEST(ReportParts, StacksAreCutUnlessAllIsWanted) {
     const std::string full = report_text(report, {.is_full = true});
     EXPECT_TRUE(has(full, name + "8(int)\n")) << full;
     EXPECT_FALSE(has(full, "--full")) << full;
+}
+
+TEST(ReportParts, NamesOfFunctionsLoseTheirParametersOnly) {
+    const char* const names[][2] = {
+        {"main", "main"},
+        {"load(int, char const*)", "load"},
+        {"Store::find(int) const", "Store::find"},
+        {"Store::operator()(int) const", "Store::operator()"},
+        {"Store::operator()", "Store::operator()"},
+        {"(anonymous namespace)::step(int) [clone .constprop.0]", "(anonymous namespace)::step"},
+        {"game::(anonymous namespace)::table", "game::(anonymous namespace)::table"},
+        {"run()::{lambda(int)#1}::operator()(int) const", "run()::{lambda(int)#1}::operator()"},
+        {"void each<&(anonymous namespace)::step>(int)", "void each<&(anonymous namespace)::step>"},
+        {"decltype ({parm#1}+(1)) M::sum<int>(int)", "decltype ({parm#1}+(1)) M::sum<int>"},
+        {")(", ")("},
+    };
+    for (const auto& [whole, expected] : names)
+        EXPECT_EQ(short_function_name(whole), expected);
 }
 
 TEST(ReportParts, SitesAreLeftOutThatHaveNothingOfWhatTheyAreSortedBy) {

@@ -68,9 +68,12 @@ bool describe_call(Dwarf_Die* unit, Dwarf_Die& inlined, CodeLocation& location) 
     return true;
 }
 
-// The compiled unit of an address. Some compilers leave out the table that tells it: then all are asked.
+// The compiled unit of an address. Some compilers leave out the table that tells it: then all are asked. What
+// the table says of an address that is in no unit, as code without debug information is, may be the unit
+// before.
 Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) noexcept {
-    if (Dwarf_Die* const unit = ::dwfl_module_addrdie(module, address, &bias)) return unit;
+    Dwarf_Die* const told = ::dwfl_module_addrdie(module, address, &bias);
+    if (told != nullptr && ::dwarf_haspc(told, address - bias) == 1) return told;
     for (Dwarf_Die* unit = nullptr; (unit = ::dwfl_module_nextcu(module, unit, &bias)) != nullptr;) {
         if (::dwarf_haspc(unit, address - bias) == 1) return unit;
     }
