@@ -12,9 +12,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-// Of the C library, without debug information, in a program that has some.
-extern "C" void _start();
-
 namespace symbolize_sample {
 
 struct Stack {
@@ -52,13 +49,6 @@ using symbolize_sample::Stack;
 
 std::string function_at(const void* return_address) {
     return ouro::os::describe_address(static_cast<const char*>(return_address) - 1).function;
-}
-
-TEST(Symbolize, CodeWithoutDebugInformationHasNoLine) {
-    const auto location = ouro::os::describe_address(reinterpret_cast<const char*>(&_start) + 4);
-    EXPECT_STREQ(location.function, "_start");
-    EXPECT_STREQ(location.file, "");
-    EXPECT_EQ(location.line, 0U);
 }
 
 TEST(Symbolize, NamesTheFunctionsOnTheStack) {
