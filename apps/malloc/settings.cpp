@@ -22,7 +22,7 @@ constexpr const char* kHelp =
     "  stats_signal=<name>  the same whenever the process gets the signal: USR1 or USR2\n"
     "  purge=<size>         keep at most this much free memory, beyond what is or was lately in use (32M);\n"
     "                       a number with K, M or G, or 0 to return all of it at once\n"
-    "  huge=<size>          ask for huge pages for what is taken beyond this (16M); huge=off: never\n"
+    "  huge=<size>          ask for huge pages for what is taken beyond this (off), as huge=16M\n"
     "  idle=<ms>            return memory that stayed free for so many milliseconds (1000), or 0: never\n"
     "  background=<0|1>     1: a thread of the library returns it even while the program does nothing (0)\n"
     "  guard=<n>            guard about one of n allocations: what is done to it wrongly stops the program,\n"

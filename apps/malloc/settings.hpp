@@ -13,8 +13,8 @@ inline constexpr std::size_t kMostProfileName = 255;
 struct Settings {
     // Free memory above this is returned at once, but for as much as is in use, or was lately.
     std::size_t purge_bytes = std::size_t{32} << 20;
-    // Memory of the heap beyond this comes on huge pages, where the system gives them to who asks.
-    std::size_t huge_from_bytes = std::size_t{16} << 20;
+    // For memory of the heap beyond this the system is asked for huge pages; at first for none.
+    std::size_t huge_from_bytes = ~std::size_t{0};
     // Memory that stayed free for this long is returned as well; zero: however long.
     std::size_t idle_ms = 1000;
     // A thread of our own sees to that, also when the program does nothing.

@@ -40,7 +40,7 @@ TEST(MallocSettings, WordsAreUnderstood) {
     EXPECT_EQ(settings.purge_bytes, std::size_t{3} << 10);
     EXPECT_FALSE(settings.background);
     EXPECT_EQ(settings.report_signal, SIGUSR1);
-    EXPECT_EQ(settings.huge_from_bytes, std::size_t{16} << 20);
+    EXPECT_EQ(settings.huge_from_bytes, ~std::size_t{0});
     EXPECT_TRUE(heap::apply_settings("huge=1M", settings));
     EXPECT_EQ(settings.huge_from_bytes, std::size_t{1} << 20);
     EXPECT_TRUE(heap::apply_settings("huge=off", settings));

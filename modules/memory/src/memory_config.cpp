@@ -60,8 +60,8 @@ constexpr std::array kSettings = {
         "largest_small_bytes", "up to this blocks come from size classes, above they take units of 64K",
         "a size from 1K to 64K", Kind::bytes, kKibi, 64 * kKibi),
     make_number<&MemoryConfig::heap_huge_pages_from_bytes>(
-        "heap_huge_pages_from_bytes", "what the heap takes beyond this comes on huge pages",
-        "a size; heap_max_bytes or more for never", Kind::bytes, 0, kMostBytes),
+        "heap_huge_pages_from_bytes", "huge pages are asked for what the heap takes beyond this",
+        "a size; heap_max_bytes or more for not to ask", Kind::bytes, 0, kMostBytes),
     make_number<&MemoryConfig::system_cache_bytes>("system_cache_bytes",
                                                    "free ranges kept for large requests",
                                                    "a size from 0 to 1G", Kind::bytes, 0, 1024 * kMebi),

@@ -102,6 +102,7 @@ void ThreadHeap::give_up_runs() noexcept {
         core_.mark_nobodys(run.first);
         core_.give_back(run.first, run.units);
     }
+    core_.let_others_keep(runs_.end_limit());
 }
 
 }  // namespace ouro::detail

@@ -44,9 +44,10 @@ struct MemoryConfig {
     // Blocks up to this come from size classes of the heap of small objects; larger ones take units of their
     // own. Where the classes themselves lie is known when compiling, so that finding one costs little.
     std::size_t largest_small_bytes = std::size_t{64} << 10;
-    // What the heap of small objects takes beyond this comes on huge pages, where the system gives them to
-    // who asks; heap_max_bytes or more for never.
-    std::size_t heap_huge_pages_from_bytes = sizeof(void*) == 8 ? std::size_t{16} << 20 : ~std::size_t{0};
+    // For what the heap of small objects takes beyond this the system is asked for huge pages; heap_max_bytes
+    // or more for not to ask.
+    std::size_t heap_huge_pages_from_bytes =
+        sizeof(void*) == 8 ? static_cast<std::size_t>(std::uint64_t{1} << 46) : ~std::size_t{0};
     // How much freed memory a SystemAllocator keeps for the next requests.
     std::size_t system_cache_bytes = std::size_t{16} << 20;
     // What all tagged memory together may use; 0 for no bound.

@@ -40,10 +40,10 @@ public:
         // units of 64 KiB each. From 1 to kLargestSmallBytes. Less keeps rare large blocks from making slabs
         // and caches of their own; it costs nothing where blocks are small.
         std::size_t largest_small_bytes = detail::kLargestClassBytes;
-        // Memory beyond this comes on huge pages, where the system gives them to who asks: fewer faults, and
-        // fewer look-ups of addresses. Part of the last 2 MiB may be in memory before it is needed, and so
-        // may gaps between blocks. kNoHugePages for never.
-        std::size_t huge_pages_from_bytes = sizeof(void*) == 8 ? std::size_t{16} << 20 : kNoHugePages;
+        // For memory beyond this the system is asked for huge pages: fewer faults, and fewer look-ups of
+        // addresses. All of a huge page is in memory when a part of it is used, and a purge that finds only a
+        // part of it free may not give it back. kNoHugePages for not to ask.
+        std::size_t huge_pages_from_bytes = kNoHugePages;
         // So much, in whole units, is in memory from the beginning, ready to be written without a fault. What
         // was used and freed since may go back, as all free memory.
         std::size_t prewarm_bytes = 0;

@@ -166,6 +166,9 @@ public:
     [[nodiscard]] std::size_t most_kept_units() const noexcept { return most_kept_units_; }
     // Lets a thread keep so many units more, or as many as all threads together may still keep.
     [[nodiscard]] std::uint32_t let_keep(std::uint32_t units) noexcept;
+    void let_others_keep(std::uint32_t units) noexcept {
+        unpromised_units_.fetch_add(units, std::memory_order_relaxed);
+    }
     // Whether it is worth to make a heap for a thread that frees a large block: not where units are few for
     // ever.
     [[nodiscard]] bool keeps_runs() const noexcept { return most_kept_units_ != 0 && units_.can_grow(); }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace ouro::detail {
 
@@ -98,6 +99,11 @@ public:
     [[nodiscard]] std::uint32_t wanted_units() const noexcept {
         if (limit_units_ == 0) return std::min(kFirstUnits, most_units_);
         return gave_up_ ? std::min(limit_units_, most_units_ - limit_units_) : 0;
+    }
+    // When there is no run: what was promised to this thread, and is so no more.
+    [[nodiscard]] std::uint32_t end_limit() noexcept {
+        gave_up_ = false;
+        return std::exchange(limit_units_, 0);
     }
     void raise_limit(std::uint32_t units) noexcept {
         gave_up_ = false;
