@@ -141,6 +141,7 @@ ordered_json moment_json(const MomentReport& moment) {
             {"live_blocks", moment.live_blocks},
             {"resident_bytes", moment.resident_bytes},
             {"listed_bytes", moment.listed_bytes},
+            {"record_bytes", moment.record_bytes},
             {"allocated_bytes", moment.allocated_bytes},
             {"freed_bytes", moment.freed_bytes},
             {"allocations", moment.allocations},

@@ -168,6 +168,8 @@ struct MomentReport {
     std::uint64_t resident_bytes = 0;
     // Committed in the blocks that the program lists.
     std::uint64_t listed_bytes = 0;
+    // What the records took then.
+    std::uint64_t record_bytes = 0;
     // Resident, but neither live under a tag nor of the records; none where the system told nothing. What
     // allocators keep idle is in it.
     std::optional<std::uint64_t> untracked_bytes;

@@ -116,13 +116,14 @@ void read_timeline(const detail::TimelineRing& ring, Report& report) {
                             .live_blocks = load(slot.live_blocks),
                             .resident_bytes = load(slot.resident_bytes),
                             .listed_bytes = load(slot.listed_bytes),
+                            .record_bytes = load(slot.record_bytes),
                             .untracked_bytes = std::nullopt,
                             .allocated_bytes = load(slot.allocated_bytes),
                             .freed_bytes = load(slot.freed_bytes),
                             .allocations = load(slot.allocations),
                             .tags = {}};
         // As MetricsSnapshot::known_bytes: charged blocks lie in listed ones as a rule.
-        const std::uint64_t known = std::max(moment.live_bytes, moment.listed_bytes) + report.record_bytes;
+        const std::uint64_t known = std::max(moment.live_bytes, moment.listed_bytes) + moment.record_bytes;
         if (report.has_charges && moment.resident_bytes != 0)
             moment.untracked_bytes = moment.resident_bytes - std::min(known, moment.resident_bytes);
         for (const auto& word : slot.tags) {

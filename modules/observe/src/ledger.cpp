@@ -16,10 +16,11 @@ namespace {
 // More than any block can have.
 constexpr std::size_t kMostBytes = ~std::size_t{0} / 4;
 
-// How often a refusal is reconsidered after credit was taken back from other threads, who may be given some
-// again before there is room. A peak may be passed, a budget not: there, so often that it does not happen.
+// How often credit is taken back from other threads for a request, who may be given some again before there
+// is room. Then nobody is given any.
 constexpr int kMostRevocations = 3;
-constexpr int kMostRevocationsForBudget = 32;
+// How often nobody is: again for each budget on the way up, while the one that is in the way changes.
+constexpr int kMostBudgetClimbs = 8;
 
 Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noexcept {
     count_failure(tag, status);
@@ -130,26 +131,41 @@ std::int64_t bound_of(const LedgerAccount& account, Obstacle obstacle) noexcept 
     return bound.load(std::memory_order_relaxed);
 }
 
-// True when there is room for the bytes without the credit of other threads, which is taken back then. Below
-// a peak for room that lasts for some calls: for less, to count in one place costs less.
+// True when there seems to be room for the bytes without the credit of other threads, which is taken back
+// then. Below a peak for room that lasts for some calls: for less, to count in one place costs less.
 bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) noexcept {
     const LedgerAccount& account = account_of(ledger, refused.limiting);
-    const bool is_budget = refused.obstacle == Obstacle::budget;
-    if (is_budget) wait_for_moves(ledger);
-    const std::int64_t calls = is_budget ? 1 : calls_to_rest(account);
+    const std::int64_t calls = refused.obstacle == Obstacle::budget ? 1 : calls_to_rest(account);
     const std::int64_t out = credit_below(ledger, refused.limiting);
     const std::int64_t live = account.held.load(std::memory_order_relaxed) - out;
     if (live > bound_of(account, refused.obstacle) - std::min(bytes, kUnbounded / calls) * calls)
         return false;
-    // A peak may be passed without, a budget not.
-    if (!is_budget) return out != 0 && try_revoke_credit(ledger, refused.limiting);
-    if (out != 0) revoke_credit(ledger, refused.limiting);
-    return true;
+    return out != 0 && try_revoke_credit(ledger, refused.limiting);
 }
+
+// A request that a budget is in the way of. Credit on its way between threads and accounts counts twice, or
+// not at all, to whoever looks: it is refused only when there was none.
+class BudgetObstacle {
+public:
+    // True when it is worth another try; there is no credit below the budget then.
+    bool make_sure(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
+        const LedgerAccount& account = account_of(ledger, limiting);
+        if (&account == sure_of_ || bytes > account.hard.load(std::memory_order_relaxed) ||
+            ++climbs_ > kMostBudgetClimbs || !begin_climb(ledger, limiting))
+            return false;
+        sure_of_ = &account;
+        return true;
+    }
+
+private:
+    const LedgerAccount* sure_of_ = nullptr;
+    int climbs_ = 0;
+};
 
 // Room for the bytes: ok, or budget_exceeded.
 Status find_room(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
     PeakRule rule = PeakRule::keep;
+    BudgetObstacle budget;
     for (int revocations = 0;;) {
         const Reservation reservation = reserve_bytes(ledger, tag, bytes, rule);
         if (reservation.is_granted()) {
@@ -157,13 +173,12 @@ Status find_room(Ledger& ledger, Tag tag, std::int64_t bytes) noexcept {
             if (rule == PeakRule::pass) note_rough_peaks(ledger, tag, 0);
             return Status::ok;
         }
-        const bool is_budget = reservation.obstacle == Obstacle::budget;
-        const int most = is_budget ? kMostRevocationsForBudget : kMostRevocations;
-        if (revocations++ < most && make_room(ledger, reservation, bytes)) continue;
-        if (!is_budget) {
+        if (revocations++ < kMostRevocations && make_room(ledger, reservation, bytes)) continue;
+        if (reservation.obstacle == Obstacle::peak) {
             if (!begin_climb(ledger, reservation.limiting)) rule = PeakRule::pass;
             continue;
         }
+        if (budget.make_sure(ledger, reservation.limiting, bytes)) continue;
         const std::int64_t limit = bound_of(account_of(ledger, reservation.limiting), Obstacle::budget);
         return refuse(tag, Status::budget_exceeded, static_cast<std::size_t>(bytes), limit);
     }

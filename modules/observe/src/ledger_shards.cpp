@@ -340,18 +340,6 @@ Revocation end_credit(Ledger& ledger, Tag tag) noexcept {
     return result;
 }
 
-void wait_for_moves(Ledger& ledger) noexcept {
-    Patience patience;
-    // Who revokes takes it out of a cell first.
-    if (lock_patiently(g_revoking, patience)) g_revoking.unlock();
-    visit_shards(ledger, [&](LedgerShard& shard) noexcept {
-        const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
-        static_cast<void>(wait_for_owner(shard, patience, [&]() noexcept {
-            return move % 2 == 0 || shard.credit_moves.load(std::memory_order_acquire) != move;
-        }));
-    });
-}
-
 bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept {
     const auto& floor = own.cells[tag.id()].floor;
     if (floor.load(std::memory_order_acquire) == kOutOfReach) take_credit_of(ledger, own, tag);

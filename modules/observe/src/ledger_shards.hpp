@@ -80,8 +80,6 @@ struct Revocation {
 // The same where nobody is granted any more: until there is none, in cells or on its way; not complete when
 // somebody who was stopped is in the way for too long. A mark of it is left to the owners of cells.
 [[nodiscard]] Revocation end_credit(Ledger& ledger, Tag tag) noexcept;
-// For those who are moving credit: what is on its way is in no cell, and may be in no account. Not for long.
-void wait_for_moves(Ledger& ledger) noexcept;
 // For a cell of the caller's that is to be revoked: gives its credit up himself, or waits a little for who is
 // just taking it. False when that one was waited for in vain.
 [[nodiscard]] bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept;

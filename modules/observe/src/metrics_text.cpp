@@ -56,8 +56,9 @@ void write_tag(MetricsWriter& out, const MetricsSnapshot& snapshot, const Metric
     } else {
         write_path(out, tag);
     }
-    out.text(": live ").bytes(metrics.use.live_bytes).text(", peak ").bytes(metrics.use.peak_bytes);
+    out.text(": live ").bytes(metrics.use.live_bytes);
     if (metrics.budget.hard_bytes != kNoBudget) out.text(" of ").bytes(metrics.budget.hard_bytes);
+    out.text(metrics.use.is_peak_exact ? ", peak " : ", peak <= ").bytes(metrics.use.peak_bytes);
     out.text(", ").number(metrics.use.live_blocks).text(" blocks");
     if (metrics.use.failures != 0) out.text(", ").number(metrics.use.failures).text(" failures");
     if (before != nullptr) {

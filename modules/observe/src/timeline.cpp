@@ -4,6 +4,7 @@
 
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/observe/events.hpp>
+#include <ouro/observe/ledger.hpp>
 #include <ouro/observe/timeline.hpp>
 #include <ouro/os/clock.hpp>
 #include <ouro/os/futex.hpp>
@@ -111,6 +112,7 @@ void write_slot(TimelineRing& ring, const Sums& sums) noexcept {
     store(slot.live_blocks, sums.allocations - std::min(sums.frees, sums.allocations));
     store(slot.resident_bytes, resident_bytes());
     store(slot.listed_bytes, listed_bytes());
+    store(slot.record_bytes, observe_cost().used_bytes);
     store(slot.allocated_bytes, sums.allocated_bytes);
     store(slot.freed_bytes, sums.freed_bytes);
     store(slot.allocations, sums.allocations);
@@ -177,6 +179,7 @@ bool read_slot(const TimelineSlot& slot, std::uint64_t number, TimelineMoment& m
               .live_blocks = load(slot.live_blocks),
               .resident_bytes = load(slot.resident_bytes),
               .listed_bytes = load(slot.listed_bytes),
+              .record_bytes = load(slot.record_bytes),
               .allocated_bytes = load(slot.allocated_bytes),
               .freed_bytes = load(slot.freed_bytes),
               .allocations = load(slot.allocations)};

@@ -1,6 +1,7 @@
 #include "bad_requests.hpp"
 #include "fresh_tags.hpp"
 
+#include <ouro/memory/observer.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/observe/budget.hpp>
 #include <ouro/observe/charged_allocator.hpp>
@@ -82,6 +83,58 @@ TEST_F(ChargedAllocatorTest, OverBudgetNothingIsAskedOfTheResource) {
     ASSERT_TRUE(grown);
     memory.deallocate(*grown);
     EXPECT_EQ(use_of(tag_).live_bytes, 0U);
+}
+
+// Of one tag.
+class CountingObserver final : public MemoryObserver {
+public:
+    explicit CountingObserver(Tag tag) : tag_(tag) { EXPECT_TRUE(add_observer(*this)); }
+    ~CountingObserver() { EXPECT_TRUE(remove_observer(*this)); }
+    CountingObserver(const CountingObserver&) = delete;
+    CountingObserver& operator=(const CountingObserver&) = delete;
+
+    void on_allocate(const MemoryEvent& event) noexcept override { allocations += event.tag == tag_; }
+    void on_deallocate(const MemoryEvent& event) noexcept override { frees += event.tag == tag_; }
+    void on_reallocate(const MemoryEvent& event) noexcept override { resizes += event.tag == tag_; }
+    void on_failure(const MemoryEvent& event) noexcept override {
+        if (event.tag != tag_) return;
+        ++failures;
+        last_failure = event;
+    }
+
+    unsigned allocations = 0;
+    unsigned frees = 0;
+    unsigned resizes = 0;
+    unsigned failures = 0;
+    MemoryEvent last_failure;
+
+private:
+    Tag tag_;
+};
+
+// Each one, however many there are in a row; the ring of events tells of some of them, with a count.
+TEST_F(ChargedAllocatorTest, EveryRefusalIsAnEventForObservers) {
+    ChargedAllocator memory(heap_, tag_);
+    ASSERT_TRUE(set_budget(tag_, {.hard_bytes = 1'000}));
+    const CountingObserver observer(tag_);
+    const auto block = memory.allocate(600);
+    ASSERT_TRUE(block);
+    constexpr unsigned kRefusals = 50;
+    for (unsigned i = 0; i < kRefusals; ++i)
+        EXPECT_EQ(memory.allocate(401 + i).status(), Status::budget_exceeded);
+    EXPECT_EQ(observer.failures, kRefusals);
+    EXPECT_EQ(observer.last_failure.status, Status::budget_exceeded);
+    EXPECT_EQ(observer.last_failure.asked_bytes, 400 + kRefusals);
+    EXPECT_EQ(memory.reallocate(*block, 1'001).status(), Status::budget_exceeded);
+    EXPECT_EQ(observer.last_failure.old_block.data, block->data);
+    EXPECT_EQ(observer.failures, use_of(tag_).failures);
+    const auto grown = memory.reallocate(*block, 1'000);
+    ASSERT_TRUE(grown);
+    memory.deallocate(*grown);
+    EXPECT_EQ(observer.allocations, 1U);
+    EXPECT_EQ(observer.resizes, 1U);
+    EXPECT_EQ(observer.frees, 1U);
+    EXPECT_EQ(observer.failures, kRefusals + 1);
 }
 
 TEST_F(ChargedAllocatorTest, WhatTheResourceRefusesIsNotCharged) {

@@ -117,7 +117,7 @@ TEST_F(MetricsTextTest, TextIsForPeople) {
     const std::string text = as_text(*after_, before_.get());
     EXPECT_NE(text.find("untracked  "), std::string::npos);
     const std::string name(tag_name(tag_));
-    EXPECT_NE(text.find("  " + name + ": live 3.0 KiB, peak 3.0 KiB of 1.0 MiB, 1 blocks, " +
+    EXPECT_NE(text.find("  " + name + ": live 3.0 KiB of 1.0 MiB, peak 3.0 KiB, 1 blocks, " +
                         "0.500 allocations/s, 1.5 KiB/s\n"),
               std::string::npos)
         << text;
@@ -126,6 +126,13 @@ TEST_F(MetricsTextTest, TextIsForPeople) {
     after_->process_status = Status::ok;
     after_->process.resident_bytes = 0;
     EXPECT_NE(as_text(*after_).find("untracked  -"), std::string::npos);
+}
+
+TEST_F(MetricsTextTest, APeakThatMayBeTooHighIsABound) {
+    after_->tags[tag_.id()].use.is_peak_exact = false;
+    EXPECT_NE(
+        as_text(*after_).find(std::string(tag_name(tag_)) + ": live 3.0 KiB of 1.0 MiB, peak <= 3.0 KiB,"),
+        std::string::npos);
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ struct Scene {
     std::function<bool()> is_first_stop = {};
 };
 
-// Stops the stepped part in front of each of its instructions, the first time that it comes there; skips the
-// test where that cannot be. Fails when there are fewer than that. Two stops: of all pairs one in a few, so
+// Stops the stepped part in front of each of its instructions, the first time that it comes there. Fails when
+// there are fewer than that, or where code cannot be written to. Two stops: of all pairs one in a few, so
 // that a stretch of some instructions has one of them surely.
 void stop_everywhere(const Scene& scene, std::size_t least_stops);
 

@@ -76,6 +76,13 @@ void visit_lines(std::string_view text, Visit&& visit) {
     }
 }
 
+// Without what the system adds to the name of a file that is gone: addresses are looked up in another copy of
+// it, which has the plain name.
+std::string_view plain_path(std::string_view path) noexcept {
+    constexpr std::string_view kGone = " (deleted)";
+    return path.ends_with(kGone) ? path.substr(0, path.size() - kGone.size()) : path;
+}
+
 void copy_path(char (&target)[256], std::string_view path) noexcept {
     const std::size_t length = path.size() < sizeof target ? path.size() : sizeof target - 1;
     std::memcpy(target, path.data(), length);
@@ -153,7 +160,7 @@ CodeLocation MappedCode::describe(std::uint64_t address) noexcept {
         std::upper_bound(lines, lines + line_count_, address,
                          [](std::uint64_t wanted, const ModuleLine& line) { return wanted < line.start; });
     if (behind == lines || address >= behind[-1].end) return location;
-    copy_path(location.module, behind[-1].path);
+    copy_path(location.module, plain_path(behind[-1].path));
     location.module_offset = static_cast<std::size_t>(address - behind[-1].module_start);
     return location;
 }

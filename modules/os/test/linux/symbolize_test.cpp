@@ -136,6 +136,19 @@ TEST(MappedCode, AFileThatChangedGivesNoNames) {
     EXPECT_GT(location.module_offset, 0U);
 }
 
+// As when it was deleted: its name in the report is that of the copy that is at hand elsewhere.
+TEST(MappedCode, AFileThatIsGoneKeepsItsName) {
+    constexpr std::uint64_t kStart = 0x10000;
+    const std::string mappings =
+        "00010000-00020000 r-xp 00000000 00:00 7   /nowhere/the game (deleted)\n"
+        "00030000-00040000 r-xp 00000000 00:00 8   /nowhere/(deleted) scenes\n";
+    ouro::os::MappedCode code(mappings);
+    const auto location = code.describe(kStart + 0x123);
+    EXPECT_STREQ(location.module, "/nowhere/the game");
+    EXPECT_EQ(location.module_offset, 0x123U);
+    EXPECT_STREQ(code.describe(0x30000).module, "/nowhere/(deleted) scenes");
+}
+
 // A list may be long and name no file that is there: it is read once, whatever is asked.
 TEST(MappedCode, ManyUnknownAddressesInALongList) {
     constexpr std::uint64_t kLines = 60'000;

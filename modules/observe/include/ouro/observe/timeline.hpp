@@ -53,6 +53,8 @@ struct TimelineMoment {
     std::uint64_t resident_bytes = 0;
     // Committed in the blocks that the engine's parts list (block_registry.hpp), whether charged or not.
     std::uint64_t listed_bytes = 0;
+    // What watching memory takes itself (observe_cost in ledger.hpp).
+    std::uint64_t record_bytes = 0;
     // Since the program began: the difference of two moments makes a rate.
     std::uint64_t allocated_bytes = 0;
     std::uint64_t freed_bytes = 0;

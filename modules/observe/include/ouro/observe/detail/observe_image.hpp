@@ -12,7 +12,7 @@
 namespace ouro::detail {
 
 inline constexpr std::array<char, 8> kObserveMagic{'o', 'u', 'r', 'o', 'o', 'b', 's', 0};
-inline constexpr std::uint32_t kObserveVersion = 6;
+inline constexpr std::uint32_t kObserveVersion = 7;
 
 struct ImageHeader {
     std::array<char, 8> magic;

@@ -21,6 +21,8 @@ struct TimelineSlot {
     std::atomic<std::uint64_t> resident_bytes;
     // Committed in the blocks that the program lists.
     std::atomic<std::uint64_t> listed_bytes;
+    // What the records took themselves.
+    std::atomic<std::uint64_t> record_bytes;
     // Since the program began.
     std::atomic<std::uint64_t> allocated_bytes;
     std::atomic<std::uint64_t> freed_bytes;
@@ -28,7 +30,7 @@ struct TimelineSlot {
     // The largest first: what is live under the tag alone, and its number in the upper bits.
     std::array<std::atomic<std::uint64_t>, kTimelineTags> tags;
 };
-static_assert(sizeof(TimelineSlot) == 200);
+static_assert(sizeof(TimelineSlot) == 208);
 
 inline constexpr unsigned kTimelineTagShift = 48;
 
