@@ -19,7 +19,8 @@ constexpr std::size_t kMostBytes = ~std::size_t{0} / 4;
 // How often credit is taken back from other threads for a request, who may be given some again before there
 // is room. Then nobody is given any.
 constexpr int kMostRevocations = 3;
-// How often nobody is: again for each budget on the way up, while the one that is in the way changes.
+// How often nobody is: again for each budget on the way up, while the one that is in the way changes, and
+// when others have called so often meanwhile that they have credit again.
 constexpr int kMostBudgetClimbs = 8;
 
 Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noexcept {
@@ -150,15 +151,25 @@ public:
     // True when it is worth another try; there is no credit below the budget then.
     bool make_sure(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
         const LedgerAccount& account = account_of(ledger, limiting);
-        if (&account == sure_of_ || bytes > account.hard.load(std::memory_order_relaxed) ||
+        if (was_sure_of(account) || bytes > account.hard.load(std::memory_order_relaxed) ||
             ++climbs_ > kMostBudgetClimbs || !begin_climb(ledger, limiting))
             return false;
         sure_of_ = &account;
+        climbed_at_ = account.climbed_at.load();
         return true;
     }
 
 private:
+    // The climb has been on since before the last try.
+    [[nodiscard]] bool was_sure_of(const LedgerAccount& account) const noexcept {
+        if (&account != sure_of_) return false;
+        std::atomic_thread_fence(std::memory_order_acquire);
+        const Climb climb = account.climb.load();
+        return (climb == Climb::on || climb == Climb::ending) && account.climbed_at.load() == climbed_at_;
+    }
+
     const LedgerAccount* sure_of_ = nullptr;
+    std::int64_t climbed_at_ = 0;
     int climbs_ = 0;
 };
 

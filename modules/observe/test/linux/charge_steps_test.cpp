@@ -281,6 +281,38 @@ TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInAChargeThatIsTakenBackBesideIt) 
                                  .stepped = [&] { detail::uncharge_slow(tag, 100'000); }});
 }
 
+// Credit is taken back for a request, and at last nobody is given any; until others have called so often that
+// they are. Wherever the request comes to again and again, it is stopped for as long as that takes.
+TEST(ChargeSteps, WhatFitsIsNotRefusedWhereverOthersRestAndHaveCreditAgain) {
+    const Tag tag = fresh_tag(fresh_tag());
+    constexpr std::size_t kSmall = 1'000;
+    constexpr std::size_t kAsked = kMuch - kSmall;
+    constexpr int kCallsToRest = 200;
+    const auto swing = [&] {
+        for (int call = 0; call < kCallsToRest; ++call) {
+            if (test::charge(tag, kSmall) == Status::ok) test::refund(tag, kSmall);
+        }
+    };
+    Status status = Status::ok;
+    stop_everywhere({.prepare =
+                         [&] {
+                             ASSERT_TRUE(set_budget(tag, {}));
+                             test::rest_below_a_peak(tag, 1'000'000);
+                             ASSERT_TRUE(set_budget(tag, {.hard_bytes = kMuch}));
+                         },
+                     .stepped = [&] { status = test::charge(tag, kAsked); },
+                     .other = {.before = swing, .meanwhile = swing},
+                     .check =
+                         [&] {
+                             EXPECT_EQ(status, Status::ok);
+                             if (status == Status::ok) test::refund(tag, kAsked);
+                             EXPECT_EQ(use_of(tag).live_bytes, 0U);
+                             EXPECT_EQ(check_ledger(), Status::ok);
+                         },
+                     .is_repeated = true},
+                    100);
+}
+
 // A request beyond reason takes first and looks then, as all do: what is revoked meanwhile must not stay.
 TEST(ChargeSteps, ABudgetSetAnywhereInARequestBeyondReasonIsKept) {
     const Tag tag = fresh_tag(fresh_tag());
