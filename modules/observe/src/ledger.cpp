@@ -79,11 +79,11 @@ bool return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
     return false;
 }
 
-// The same whoever is at it; waits for who is just taking it.
+// The same whoever is at it; waits for who is just taking it, or has and not yet told the accounts.
 void return_surely(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
-    if (place.credit() <= kept) return;
+    if (place.credit() <= kept && !is_being_taken(place.cell)) return;
     const CreditScope scope(place.shard);
-    for (Patience patience; !return_excess(ledger, place, tag, kept);) {
+    for (Patience patience; !return_excess(ledger, place, tag, kept) || is_being_taken(place.cell);) {
         if (give_up_revoked(ledger, place.shard, tag, patience)) continue;
         note_rough_peaks(ledger, tag, 0);
         return note_rough_climbs(ledger, tag);
@@ -103,7 +103,8 @@ void return_left_over(Ledger& ledger, const Place& place, Tag tag) noexcept {
 void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     std::int64_t spare = spare_credit(ledger, tag);
     for (;;) {
-        if (place.credit() > 2 * spare) return_surely(ledger, place, tag, spare);
+        if (place.credit() > 2 * spare || is_being_taken(place.cell))
+            return_surely(ledger, place, tag, spare);
         place.set_most_credit(2 * spare);
         if (spare == 0) return;
         // Looked at when the credit is in place: either this sees a bound that was just set, or the
