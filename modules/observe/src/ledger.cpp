@@ -19,7 +19,8 @@ constexpr std::size_t kMostBytes = ~std::size_t{0} / 4;
 // How often credit is taken back from other threads for a request, who may be given some again before there
 // is room. Then nobody is given any.
 constexpr int kMostRevocations = 3;
-// How often nobody is: again for each budget on the way up, while the one that is in the way changes.
+// How often nobody is: again for each budget on the way up, while the one that is in the way changes, and
+// when others have called so often meanwhile that they have credit again.
 constexpr int kMostBudgetClimbs = 8;
 
 Status refuse(Tag tag, Status status, std::size_t bytes, std::int64_t limit) noexcept {
@@ -78,11 +79,11 @@ bool return_excess(Ledger& ledger, const Place& place, Tag tag, std::int64_t kep
     return false;
 }
 
-// The same whoever is at it; waits for who is just taking it.
+// The same whoever is at it; waits for who is just taking it, or has and not yet told the accounts.
 void return_surely(Ledger& ledger, const Place& place, Tag tag, std::int64_t kept) noexcept {
-    if (place.credit() <= kept) return;
+    if (place.credit() <= kept && !is_being_taken(place.cell)) return;
     const CreditScope scope(place.shard);
-    for (Patience patience; !return_excess(ledger, place, tag, kept);) {
+    for (Patience patience; !return_excess(ledger, place, tag, kept) || is_being_taken(place.cell);) {
         if (give_up_revoked(ledger, place.shard, tag, patience)) continue;
         note_rough_peaks(ledger, tag, 0);
         return note_rough_climbs(ledger, tag);
@@ -102,7 +103,8 @@ void return_left_over(Ledger& ledger, const Place& place, Tag tag) noexcept {
 void settle(Ledger& ledger, const Place& place, Tag tag) noexcept {
     std::int64_t spare = spare_credit(ledger, tag);
     for (;;) {
-        if (place.credit() > 2 * spare) return_surely(ledger, place, tag, spare);
+        if (place.credit() > 2 * spare || is_being_taken(place.cell))
+            return_surely(ledger, place, tag, spare);
         place.set_most_credit(2 * spare);
         if (spare == 0) return;
         // Looked at when the credit is in place: either this sees a bound that was just set, or the
@@ -150,15 +152,25 @@ public:
     // True when it is worth another try; there is no credit below the budget then.
     bool make_sure(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
         const LedgerAccount& account = account_of(ledger, limiting);
-        if (&account == sure_of_ || bytes > account.hard.load(std::memory_order_relaxed) ||
+        if (was_sure_of(account) || bytes > account.hard.load(std::memory_order_relaxed) ||
             ++climbs_ > kMostBudgetClimbs || !begin_climb(ledger, limiting))
             return false;
         sure_of_ = &account;
+        climbed_at_ = account.climbed_at.load();
         return true;
     }
 
 private:
+    // The climb has been on since before the last try.
+    [[nodiscard]] bool was_sure_of(const LedgerAccount& account) const noexcept {
+        if (&account != sure_of_) return false;
+        std::atomic_thread_fence(std::memory_order_acquire);
+        const Climb climb = account.climb.load();
+        return (climb == Climb::on || climb == Climb::ending) && account.climbed_at.load() == climbed_at_;
+    }
+
     const LedgerAccount* sure_of_ = nullptr;
+    std::int64_t climbed_at_ = 0;
     int climbs_ = 0;
 };
 

@@ -167,6 +167,12 @@ bool may_take(const LedgerShard& shard, const LedgerCell& cell) noexcept {
     return cell.floor.load(std::memory_order_acquire) < kBeingTaken;
 }
 
+bool is_being_taken(const LedgerCell& cell) noexcept {
+    // Not looked at before the credit that the caller has found gone.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return cell.floor.load(std::memory_order_acquire) == kBeingTaken;
+}
+
 namespace {
 
 // A tag and those below it.
@@ -218,6 +224,8 @@ void take_credit_of(Ledger& ledger, LedgerShard& shard, Tag tag) noexcept {
     // An owner who has taken and not yet looked makes it less, which then stays with him.
     const std::int64_t credit = std::max<std::int64_t>(least_credit(shard, tag.id()), 0);
     auto& revoked = shard.slow_cells[tag.id()].revoked;
+    // Whoever finds it gone finds the floor as it is now, or all of it done.
+    std::atomic_thread_fence(std::memory_order_release);
     add_to(revoked, credit);
     if (credit != 0) release_bytes(ledger, tag, credit);
     cell.floor.store(revoked.load(std::memory_order_relaxed), std::memory_order_release);
@@ -272,7 +280,9 @@ Revocation revoke(Ledger& ledger, Tag tag, std::int64_t mark) noexcept {
 bool is_without_credit(const LedgerShard& shard, const TagSet& tags) noexcept {
     const std::uint32_t move = shard.credit_moves.load(std::memory_order_acquire);
     bool is_empty = move % 2 == 0;
-    visit_cells(shard, tags, [&](std::size_t id) noexcept { is_empty = is_empty && shard.credit(id) == 0; });
+    visit_cells(shard, tags, [&](std::size_t id) noexcept {
+        is_empty = is_empty && shard.credit(id) == 0 && !is_being_taken(shard.cells[id]);
+    });
     // He may have begun to give some back when it was looked for in his cells.
     std::atomic_thread_fence(std::memory_order_acquire);
     return is_empty && shard.credit_moves.load(std::memory_order_relaxed) == move;

@@ -54,6 +54,9 @@ void mark_used(LedgerShard& own, Tag tag) noexcept;
 // shard, which no process barrier is for, with a fence of its own.
 [[nodiscard]] bool may_take(const LedgerShard& shard, const LedgerCell& cell) noexcept;
 
+// True while somebody takes the cell's credit: it may be gone from the cell, and still be in the accounts.
+[[nodiscard]] bool is_being_taken(const LedgerCell& cell) noexcept;
+
 // Calls visit(shard) for the first so many.
 template <class Visit>
 void visit_first_shards(Ledger& ledger, std::uint32_t count, Visit&& visit) noexcept {

@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -220,65 +219,6 @@ TEST(ChargeSteps, AChargeWithoutCreditTakenBackAnywhereInARevocationIsTakenBackO
                              EXPECT_EQ(check_ledger(), Status::ok);
                          }},
                     100);
-}
-
-// A budget of kMuch below which the calling thread has credit, and something to do that another one's request
-// is beside: the request fits, wherever the work is stopped. Credit on its way between an account and a
-// thread is in nobody's way.
-struct RoomScene {
-    std::size_t asked;
-    std::function<void()> prepare = [] {};
-    std::function<void()> stepped;
-    // What is in use when all is done.
-    std::size_t left = 0;
-};
-void expect_room_everywhere(Tag tag, const RoomScene& scene) {
-    Status status = Status::ok;
-    stop_everywhere({.prepare =
-                         [&] {
-                             ASSERT_TRUE(set_budget(tag, {}));
-                             test::rest_below_a_peak(tag, 1'000'000);
-                             ASSERT_TRUE(set_budget(tag, {.hard_bytes = kMuch}));
-                             scene.prepare();
-                         },
-                     .stepped = scene.stepped,
-                     .other = {.meanwhile = [&] { status = test::charge(tag, scene.asked); }},
-                     .check =
-                         [&] {
-                             EXPECT_EQ(status, Status::ok);
-                             if (status == Status::ok) test::refund(tag, scene.asked);
-                             if (scene.left != 0) test::refund(tag, scene.left);
-                             EXPECT_EQ(use_of(tag).live_bytes, 0U);
-                             EXPECT_EQ(check_ledger(), Status::ok);
-                         }},
-                    100);
-}
-
-TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInARefundBesideIt) {
-    const Tag tag = fresh_tag(fresh_tag());
-    expect_room_everywhere(tag, {.asked = kMuch - 150'000,
-                                 .prepare =
-                                     [&] {
-                                         ASSERT_EQ(test::charge(tag, 100'000), Status::ok);
-                                         ASSERT_EQ(test::charge(tag, 50'000), Status::ok);
-                                     },
-                                 .stepped = [&] { test::refund(tag, 100'000); },
-                                 .left = 50'000});
-}
-
-TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInAChargeBesideIt) {
-    const Tag tag = fresh_tag(fresh_tag());
-    expect_room_everywhere(tag, {.asked = kMuch - 100'000,
-                                 .stepped = [&] { ASSERT_EQ(test::charge(tag, 100'000), Status::ok); },
-                                 .left = 100'000});
-}
-
-// The same where nothing is left to be taken back.
-TEST(ChargeSteps, WhatFitsIsNotRefusedAnywhereInAChargeThatIsTakenBackBesideIt) {
-    const Tag tag = fresh_tag(fresh_tag());
-    expect_room_everywhere(tag, {.asked = kMuch - 100'000,
-                                 .prepare = [&] { ASSERT_EQ(detail::charge_slow(tag, 100'000), Status::ok); },
-                                 .stepped = [&] { detail::uncharge_slow(tag, 100'000); }});
 }
 
 // A request beyond reason takes first and looks then, as all do: what is revoked meanwhile must not stay.

@@ -45,6 +45,7 @@ struct Stepping {
     unsigned char* breakpoint = nullptr;
     unsigned char covered = 0;
     std::uintptr_t next_stop = 0;
+    std::uint32_t most_stops = 0;
     // How many stops were reached, and at how many of them the other has done its work.
     std::atomic<std::uint32_t> stops = 0;
     std::atomic<std::uint32_t> works = 0;
@@ -100,8 +101,10 @@ void on_trap(int, siginfo_t*, void* context) {
     // The other one has the same code to run.
     if (os::this_thread_id() != g_stepping.thread) return;
     wait_for_the_other();
-    if (const std::uintptr_t next = std::exchange(g_stepping.next_stop, 0); next != 0)
-        static_cast<void>(set_breakpoint(next));
+    const std::uintptr_t next = g_stepping.next_stop;
+    if (next == 0 || g_stepping.stops.load() >= g_stepping.most_stops) return;
+    g_stepping.next_stop = address - 1;
+    static_cast<void>(set_breakpoint(next));
 }
 
 void begin_steps() noexcept {
@@ -129,7 +132,12 @@ private:
     struct sigaction before_ = {};
 };
 
-constexpr std::uint32_t kMostStops = 2;
+// How often the first can be stopped.
+std::uint32_t most_stops(const Scene& scene) {
+    constexpr std::uint32_t kMostRepeated = 8;
+    if (scene.is_repeated) return kMostRepeated;
+    return scene.other.then ? 2 : 1;
+}
 
 class Other {
 public:
@@ -148,7 +156,7 @@ public:
     }
     // Whether or not the steps have reached it.
     void finish() {
-        set(g_stepping.stops, kMostStops);
+        set(g_stepping.stops, g_stepping.most_stops);
         wait_while(Turn::meanwhile);
     }
 
@@ -173,8 +181,8 @@ private:
                 self.take_turn(Turn::none);
             }
             if (turn == Turn::meanwhile) {
-                work_at_stop(1, self.work_.meanwhile);
-                if (self.work_.then) work_at_stop(2, self.work_.then);
+                for (std::uint32_t stop = 1; stop <= g_stepping.most_stops; ++stop)
+                    work_at_stop(stop, stop == 2 && self.work_.then ? self.work_.then : self.work_.meanwhile);
                 self.take_turn(Turn::none);
             }
         }
@@ -235,12 +243,13 @@ void stop_once_everywhere(const Scene& scene, Other& other) {
 }
 
 void stop_twice_everywhere(const Scene& scene, Other& other) {
-    constexpr std::size_t kStride = 5;
+    // Where one is come to again and again, others are as good.
+    const std::size_t stride = scene.is_repeated ? 25 : 5;
     const auto& instructions = g_stepping.instructions;
-    for (std::size_t first = 0; first < g_stepping.first_stops.size(); first += kStride) {
+    for (std::size_t first = 0; first < g_stepping.first_stops.size(); first += stride) {
         const std::uintptr_t stop = instructions[g_stepping.first_stops[first]];
         // Any of them: it may come there again.
-        for (std::size_t second = 0; second < instructions.size(); second += kStride) {
+        for (std::size_t second = 0; second < instructions.size(); second += stride) {
             if (!try_stops(scene, other, {stop, instructions[second]})) return;
         }
     }
@@ -256,12 +265,13 @@ void stop_everywhere(const Scene& scene, std::size_t least_stops) {
     g_stepping.instructions.clear();
     g_stepping.first_stops.clear();
     g_stepping.is_first_stop = scene.is_first_stop;
+    g_stepping.most_stops = most_stops(scene);
     // The first time, more is done than later on.
     ASSERT_TRUE(play(scene, other, How::freely));
     ASSERT_TRUE(play(scene, other, How::stepping));
     ASSERT_GE(g_stepping.instructions.size(), least_stops);
     ASSERT_FALSE(g_stepping.first_stops.empty());
-    if (scene.other.then) {
+    if (g_stepping.most_stops > 1) {
         stop_twice_everywhere(scene, other);
     } else {
         stop_once_everywhere(scene, other);

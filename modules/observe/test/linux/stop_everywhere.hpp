@@ -24,6 +24,8 @@ struct Scene {
     // Whether the stop, or the first of two, may be here: anywhere unless it is given. Asked by the stepped
     // thread, in front of each instruction.
     std::function<bool()> is_first_stop = {};
+    // Not once, but each time that it comes to one of two instructions, in turns.
+    bool is_repeated = false;
 };
 
 // Stops the stepped part in front of each of its instructions, the first time that it comes there. Fails when
