@@ -147,7 +147,39 @@ Work beside_another(Heap heap) {
     };
 }
 
+// Requests that a budget refuses, under the current tag.
+template <class Heap>
+Work refusals(Heap owner) {
+    return [owner](Round& round) {
+        Heap heap = owner;
+        std::uint64_t refused = 0;
+        round.time([&] {
+            for (std::uint64_t done = 0; done < round.operations(); ++done)
+                refused += heap->allocate(kObject, kDefaultAlignment) ? 0U : 1U;
+        });
+        round.check(refused == round.operations() ? 1 : 0);
+    };
+}
+
 using Charged = ChargedAllocator<SmallObjectAllocator, true>;
+
+void measure_refusals(Session& session, Charged& charged, SmallObjectAllocator& heap) {
+    const Tag tag = must(register_tag("full", default_tags().game), "register a tag");
+    const TagScope scope(tag);
+    TaggedAllocator one_counter(heap, {.tag = tag, .budget_bytes = kObject + 1});
+    const auto blocks = {must(charged.allocate(kObject, kDefaultAlignment), "allocate"),
+                         must(one_counter.allocate(kObject, kDefaultAlignment), "allocate")};
+    must(set_budget(tag, {.hard_bytes = kObject + 1}), "set a budget");
+    session.measure("charged: refused by a budget", kNanoseconds)
+        .ours(refusals(&charged))
+        .peer("one counter for all", "TaggedAllocator", refusals(&one_counter))
+        .note("with what the refusal leaves behind: counts and, now and then, an event")
+        .median()
+        .run();
+    must(set_budget(tag, {}), "clear a budget");
+    charged.deallocate(blocks.begin()[0], kDefaultAlignment);
+    one_counter.deallocate(blocks.begin()[1], kDefaultAlignment);
+}
 
 void measure_peaks(Session& session, Charged& charged, SmallObjectAllocator& heap) {
     session.measure("charged: allocate 60 B, each a new peak", kNanoseconds)
@@ -204,6 +236,7 @@ void measure_charges(Session& session) {
     measure_churn(100'000, Look::before_free, "");
     measure_churn(100'000, Look::not_at_all, ", freed unseen");
     measure_peaks(session, charged, heap);
+    measure_refusals(session, charged, heap);
     measure_threads(session, charged, heap);
     session.measure("charged: compiled out, pair", kNanoseconds)
         .ours(batches(CompiledOut{ChargedAllocator<SmallObjectAllocator, false>(heap)}, Timed::both))

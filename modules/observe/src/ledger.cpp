@@ -8,6 +8,7 @@
 #include <ouro/observe/ledger.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace ouro {
 namespace detail {
@@ -145,14 +146,22 @@ bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) n
     return out != 0 && try_revoke_credit(ledger, refused.limiting);
 }
 
+// What is in use leaves no room for the bytes, by a look at all threads in which none of them did anything.
+bool is_surely_full(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
+    const std::int64_t hard = bound_of(account_of(ledger, limiting), Obstacle::budget);
+    if (bytes > hard) return true;
+    const std::optional<std::int64_t> live = steady_live_below(ledger, limiting);
+    return live && *live > hard - bytes;
+}
+
 // A request that a budget is in the way of. Credit on its way between threads and accounts counts twice, or
-// not at all, to whoever looks: it is refused only when there was none.
+// not at all, to whoever looks: where it moves, the request is refused only when there was none.
 class BudgetObstacle {
 public:
     // True when it is worth another try; there is no credit below the budget then.
     bool make_sure(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
         const LedgerAccount& account = account_of(ledger, limiting);
-        if (was_sure_of(account) || bytes > account.hard.load(std::memory_order_relaxed) ||
+        if (was_sure_of(account) || is_surely_full(ledger, limiting, bytes) ||
             ++climbs_ > kMostBudgetClimbs || !begin_climb(ledger, limiting))
             return false;
         sure_of_ = &account;

@@ -6,6 +6,7 @@
 #include <ouro/observe/detail/ledger_paths.hpp>
 
 #include <cstdint>
+#include <optional>
 
 // Which thread counts where, and how credit is taken from others.
 namespace ouro::detail {
@@ -87,6 +88,9 @@ struct Revocation {
 // just taking it. False when that one was waited for in vain.
 [[nodiscard]] bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept;
 
+// What is in use under the tag and those below it, or less by what is just being charged. None when anybody
+// charged, freed or moved credit meanwhile.
+[[nodiscard]] std::optional<std::int64_t> steady_live_below(Ledger& ledger, Tag tag) noexcept;
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;
 
