@@ -89,6 +89,12 @@ public:
         Slab* const slab = slabs_ + units_.unit_of(block);
         return *(slab - slab->units_back.load(std::memory_order_relaxed));
     }
+    // One a unit each.
+    struct Records {
+        Slab* slabs;
+        SlabBitmap* bitmaps;
+    };
+    [[nodiscard]] Records records() const noexcept { return {slabs_, bitmaps_}; }
     [[nodiscard]] SlabBitmap& bitmap_of(const Slab& slab) const noexcept { return bitmaps_[&slab - slabs_]; }
     [[nodiscard]] Slab& slab_of(const Arrivals& arrivals) const noexcept {
         return slabs_[&arrivals - arrivals_];

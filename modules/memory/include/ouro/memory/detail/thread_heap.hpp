@@ -226,13 +226,27 @@ private:
     void take_arrivals(Arrivals& arrivals) noexcept;
     [[nodiscard]] bool check_arrivals(const Arrivals& arrivals, Traffic& traffic) const noexcept;
 
+    struct Home;
+    [[nodiscard]] Home home_of(unsigned size_class, const void* block) const noexcept;
     struct Neighbours;
+    [[nodiscard]] Neighbours neighbours_of(unsigned size_class, const Home& home) const noexcept;
     template <bool kIsOurs>
     [[nodiscard]] std::uint64_t gather(const Neighbours& neighbours, void**& next, void** end) const noexcept;
     // Blocks of one class, to the slabs they are from. True when some of them were from here.
     bool send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept;
+    // Those of this heap up to one that is not, or those of others up to one that is: the first that stayed.
+    [[nodiscard]] void** return_own_of_many(unsigned size_class, void** next, void** end) noexcept;
+    [[nodiscard]] void** return_own_of_few(unsigned size_class, void** next, void** end) noexcept;
+    [[nodiscard]] void** post_others(unsigned size_class, void** next, void** end, Mail& mail) noexcept;
     [[gnu::always_inline]] void return_to_slab(Slab& slab, std::size_t word, std::uint64_t blocks,
                                                std::uint32_t count) noexcept;
+    // For a slab of many blocks; `bits` is that word of its bitmap.
+    [[gnu::always_inline]] void return_to_word(Slab& slab, std::uint64_t& bits, std::size_t word,
+                                               std::uint64_t blocks) const noexcept;
+    [[gnu::always_inline]] void count_returned(Slab& slab, std::uint32_t count) noexcept;
+    [[noreturn, gnu::cold]] void freed_wrongly(const void* block) const noexcept;
+    [[noreturn, gnu::cold]] void freed_twice(const Slab& slab, std::size_t word,
+                                             std::uint64_t blocks) const noexcept;
     void keep_or_give_up(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
     void ask_to_keep_more() noexcept;
