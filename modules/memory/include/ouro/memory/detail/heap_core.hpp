@@ -285,6 +285,9 @@ private:
         if (on_use_ != nullptr) on_use_(listing_);
     }
     [[nodiscard]] bool keeps_too_much() noexcept;
+    [[nodiscard]] bool take_behind(std::size_t first, std::size_t count, ThreadHeap* heap) noexcept;
+    // What the threads that are there may keep.
+    [[nodiscard]] std::size_t promised_units() const noexcept;
     [[nodiscard]] bool wait_for_purge() noexcept;
     // How many heaps could not be reached.
     std::size_t empty_caches() noexcept;

@@ -97,10 +97,15 @@ public:
     // and no room.
     [[nodiscard]] std::size_t take_run(std::size_t units) noexcept;
     [[nodiscard]] bool keep_run(std::size_t first, std::size_t units) noexcept;
-    [[nodiscard]] KeptRun give_up_run() noexcept;
-    // The units right behind a large block of the thread, which are part of it from now on; not counted.
+    // For one of so many units: none when it would have no room anyway.
+    [[nodiscard]] KeptRun give_up_run(std::size_t units) noexcept;
+    // How many units, no more than so many, are kept right behind a large block of the thread; and these or
+    // fewer as a part of it from now on, not counted.
+    [[nodiscard]] std::size_t kept_units_at(std::size_t first, std::size_t most) noexcept;
     [[nodiscard]] bool take_run_at(std::size_t first, std::size_t units) noexcept;
     [[nodiscard]] std::size_t kept_units() const noexcept { return runs_.units(); }
+    // Of what all threads may keep together. Requires: nobody uses the heap meanwhile.
+    [[nodiscard]] std::size_t promised_units() const noexcept { return runs_.limit_units(); }
 
     // Sends every cached block home and gives back the slabs that are empty then. One for the owner: false
     // when it had to leave the heap; one for whoever holds it: false when it is revoked for long; one for
