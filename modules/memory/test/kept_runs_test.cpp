@@ -376,6 +376,7 @@ TEST_F(KeptBlocks, CheckFindsWhatIsWrong) {
     OURO_EXPECT_FOUND(*heap_, open<KeptLimit>(runs), 1'000'000U);
     OURO_EXPECT_FOUND(*heap_, open<KeptUnits>(runs), 5U);
     OURO_EXPECT_FOUND(*heap_, open<KeptSizes>(runs), 0U);
+    OURO_EXPECT_FOUND(*heap_, open<KeptUnpromised>(core()), open<KeptUnpromised>(core()) + 1);
     heap_->deallocate(live);
 }
 
