@@ -169,11 +169,6 @@ void HeapCore::abandon_heap_of(std::uint64_t thread) noexcept {
     }
 }
 
-void HeapCore::make_orphan(ThreadHeap& heap) noexcept {
-    orphans_.fetch_add(1, std::memory_order_relaxed);
-    heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
-}
-
 Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noexcept {
     auto run = units_.take(slab_units(size_class));
     if (!run && slab_units(size_class) != 1) run = units_.take(1);
@@ -209,19 +204,6 @@ void HeapCore::release_slab(Slab& slab) noexcept {
     give_back(static_cast<std::size_t>(&slab - slabs_), units);
 }
 
-void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
-    if (orphans_.load(std::memory_order_relaxed) == 0) return;
-    for (ThreadHeap* other = heaps_.load(std::memory_order_acquire); other != nullptr;
-         other = other->next_heap) {
-        auto expected = ThreadHeap::State::orphan;
-        if (!other->state.compare_exchange_strong(expected, ThreadHeap::State::held,
-                                                  std::memory_order_acquire))
-            continue;
-        if (other->empty_as_holder()) other->move_slabs(size_class, heap);
-        other->state.store(ThreadHeap::State::orphan, std::memory_order_release);
-    }
-}
-
 void HeapCore::reset() noexcept {
     // As if all was freed now.
     const Counts before = count();
@@ -229,6 +211,7 @@ void HeapCore::reset() noexcept {
     id_ = g_next_id.fetch_add(1, std::memory_order_relaxed);
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
+    orphan_lists_.clear();
     unpromised_units_.store(all_kept_units_, std::memory_order_relaxed);
     taken_bytes_.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint32_t>& blocks : arrived_blocks_)
@@ -304,19 +287,6 @@ std::size_t HeapCore::empty_caches() noexcept {
         }
     }
     return skipped;
-}
-
-bool HeapCore::empty_other(ThreadHeap& heap) noexcept {
-    auto expected = ThreadHeap::State::orphan;
-    if (heap.state.compare_exchange_strong(expected, ThreadHeap::State::held, std::memory_order_acquire)) {
-        const bool is_empty = heap.empty_as_holder();
-        heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
-        return is_empty;
-    }
-    if (expected != ThreadHeap::State::owned || !heap.try_revoke()) return false;
-    heap.empty();
-    heap.restore();
-    return true;
 }
 
 void HeapCore::set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept {

@@ -53,6 +53,7 @@ HeapCore::Counts HeapCore::count() const noexcept {
     counts.live_bytes = large_bytes + counts.live_bytes - std::min(counts.live_bytes, counts.cached_bytes);
     counts.cached_bytes += kept_bytes;
     counts.orphans = orphans_.load(std::memory_order_relaxed);
+    counts.orphan_visits = orphan_visits_.load(std::memory_order_relaxed);
     return counts;
 }
 

@@ -17,6 +17,7 @@ void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
         }
         make_orphan(*heap);
     }
+    list_orphans_again();
     recover_lost_units();
     queue_arrivals_again();
     // What lost threads could keep, others may.

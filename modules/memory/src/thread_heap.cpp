@@ -342,7 +342,8 @@ void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexce
 Status ThreadHeap::find_slab(unsigned size_class) noexcept {
     for (unsigned other = 0; other < kClassCount; ++other) {
         collect_queue(other);
-        if (other != size_class) give_up_empty_slabs(other);
+        // Not worth a look at every slab where none is empty.
+        if (other != size_class && empty_slab_bytes() != 0) give_up_empty_slabs(other);
     }
     if (bins_[size_class].slabs == nullptr) core_.adopt_slabs(size_class, *this);
     if (bins_[size_class].slabs != nullptr) return Status::ok;
@@ -386,7 +387,7 @@ void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
 
 void ThreadHeap::empty() noexcept {
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
-        flush(size_class, cached_blocks(size_class));
+        if (const std::uint32_t cached = cached_blocks(size_class); cached != 0) flush(size_class, cached);
         collect_queue(size_class);
         give_up_empty_slabs(size_class);
     }
@@ -400,16 +401,17 @@ bool ThreadHeap::empty_as_owner() noexcept {
     return true;
 }
 
-bool ThreadHeap::empty_as_holder() noexcept {
-    if (!enter()) return false;
+ThreadHeap::Remains ThreadHeap::empty_as_holder() noexcept {
+    if (!enter()) return {};
     empty();
+    const Remains remains{.was_entered = true, .classes = classes_with_slabs()};
     leave();
-    return true;
+    return remains;
 }
 
 // A queue may still receive blocks of slabs that have moved: whoever collects it sends them on.
-void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
-    if (!enter()) return;
+ThreadHeap::Remains ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
+    if (!enter()) return {};
     while (Slab* const slab = bins_[size_class].slabs) {
         unlist(*slab);
         slab->owner.store(&target, std::memory_order_release);
@@ -419,7 +421,16 @@ void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
             target.empty_units_.fetch_add(slab->units, std::memory_order_relaxed);
         }
     }
+    const Remains remains{.was_entered = true, .classes = classes_with_slabs()};
     leave();
+    return remains;
+}
+
+std::uint64_t ThreadHeap::classes_with_slabs() const noexcept {
+    std::uint64_t classes = 0;
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
+        classes |= std::uint64_t{bins_[size_class].slabs != nullptr} << size_class;
+    return classes;
 }
 
 std::uint32_t ThreadHeap::cached_blocks(unsigned size_class) const noexcept {

@@ -40,6 +40,34 @@ int run_in_child(Callable callable) {
     return state;
 }
 
+// Whatever list they were in, or about to be in, when the process forked.
+TEST(Fork, SlabsOfEndedAndMissingThreadsServeTheChild) {
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    heap.deallocate(*heap.allocate(100));
+    for (int ended = 0; ended < 2; ++ended) {
+        std::atomic<bool> has_block = false;
+        std::atomic<bool> may_end = ended == 1;
+        std::thread other([&] {
+            static_cast<void>(heap.allocate(64));
+            has_block.store(true);
+            while (!may_end.load())
+                ouro::os::yield_thread();
+        });
+        while (!has_block.load())
+            ouro::os::yield_thread();
+        if (ended == 1) other.join();
+        const int state = run_in_child([&] {
+            const std::size_t before = heap.stats().peak_bytes;
+            for (int index = 0; index < 900; ++index)
+                if (!heap.allocate(64)) return 1;
+            return heap.stats().peak_bytes == before ? 0 : 2;
+        });
+        EXPECT_EQ(state, 0) << "ended: " << ended;
+        may_end.store(true);
+        if (other.joinable()) other.join();
+    }
+}
+
 TEST(Fork, HeapsOfMissingThreadsAreOrphansInTheChild) {
     auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
     std::atomic<bool> has_heap = false;

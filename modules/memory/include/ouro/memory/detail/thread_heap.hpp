@@ -5,6 +5,7 @@
 #include <ouro/memory/detail/arrivals.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/kept_runs.hpp>
+#include <ouro/memory/detail/orphan_lists.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
 
@@ -41,6 +42,14 @@ public:
     }
     // Requires: room for bytes_with(cache_shift), cache_shift <= kMostCacheShift.
     ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept;
+
+    // What whoever holds a heap leaves there.
+    struct Remains {
+        // False: it was revoked for long, and nothing has happened.
+        bool was_entered = false;
+        // A bit for each class with slabs that have free blocks.
+        std::uint64_t classes = 0;
+    };
 
     // Every class keeps a slot.
     static constexpr unsigned kMostCacheShift = 3;
@@ -108,10 +117,9 @@ public:
     [[nodiscard]] std::size_t promised_units() const noexcept { return runs_.limit_units(); }
 
     // Sends every cached block home and gives back the slabs that are empty then. One for the owner: false
-    // when it had to leave the heap; one for whoever holds it: false when it is revoked for long; one for
-    // whoever has revoked it.
+    // when it had to leave the heap; one for whoever holds it; one for whoever has revoked it.
     [[nodiscard]] bool empty_as_owner() noexcept;
-    [[nodiscard]] bool empty_as_holder() noexcept;
+    [[nodiscard]] Remains empty_as_holder() noexcept;
     void empty() noexcept;
 
     // For other threads: takes the heap over from its owner, when that one is outside and stays so for a
@@ -119,9 +127,15 @@ public:
     [[nodiscard]] bool try_revoke() noexcept;
     void restore() noexcept;
 
-    // Moves the slabs with free blocks of a class to another heap, unless this one is revoked for long.
-    // Requires: the caller holds this heap.
-    void move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
+    // Moves the slabs with free blocks of a class to another heap. Requires: the caller holds this heap.
+    [[nodiscard]] Remains move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
+
+    // For orphans: whether blocks have come home that are not in their slabs yet, and whether somebody has
+    // revoked the heap.
+    [[nodiscard]] bool has_mail() const noexcept;
+    [[nodiscard]] bool is_revoked() const noexcept {
+        return revoked_.load(std::memory_order_seq_cst) != Revocation::none;
+    }
 
     // Puts free blocks of one class, one at least, into this heap's queue.
     void receive(unsigned size_class, Arrivals& arrivals) noexcept;
@@ -166,6 +180,8 @@ public:
     std::atomic<std::uint64_t> thread_id;
     // All heaps of the core; set once.
     ThreadHeap* next_heap = nullptr;
+    // Its places in the core's lists of orphans.
+    OrphanPlaces orphan_places;
 
 private:
     struct Bin {
@@ -200,6 +216,9 @@ private:
     [[nodiscard]] bool wait_while_revoked() const noexcept;
     void end_revocation() noexcept;
     [[nodiscard]] bool wait_until_outside() const noexcept;
+    [[nodiscard]] std::uint64_t classes_with_slabs() const noexcept;
+    // After something has come: whoever looks for blocks next shall find an orphan that has some.
+    void tell_if_orphan() noexcept;
 
     [[nodiscard]] Parcel* parcels() const noexcept {
         return reinterpret_cast<Parcel*>(const_cast<ThreadHeap*>(this) + 1);
