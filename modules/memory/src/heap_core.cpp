@@ -1,6 +1,7 @@
 #include "heap_core_units.hpp"
 
 #include <ouro/base/align.hpp>
+#include <ouro/base/hash.hpp>
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
@@ -21,7 +22,14 @@ constexpr std::size_t kRoomyUnits = 1024;
 // What a thread keeps for large blocks.
 constexpr std::size_t kMostKeptUnits = 128;
 
-std::atomic<std::uint64_t> g_next_id = 1;
+constinit std::atomic<std::uint64_t> g_taken_ids = 0;
+
+// Where shared libraries bring copies of this library, a thread's notes may be one for all of them: each
+// counts from somewhere else, so that no core is taken for one of another copy.
+std::uint64_t take_id() noexcept {
+    return mix_bits(reinterpret_cast<std::uintptr_t>(&g_taken_ids)) +
+           g_taken_ids.fetch_add(1, std::memory_order_relaxed);
+}
 
 // How long whoever found the heap full waits for another who empties the caches.
 constexpr std::uint64_t kPatienceNs = 20'000'000;
@@ -84,7 +92,7 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
       arrivals_(reinterpret_cast<Arrivals*>(memory.metadata.data + layout.arrivals_offset)),
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
-      id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
+      id_(take_id()),
       name_(memory.name),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
       most_kept_units_(units_to_keep(memory, layout, purge_threshold_bytes)),
@@ -208,7 +216,7 @@ void HeapCore::reset() noexcept {
     // As if all was freed now.
     const Counts before = count();
     other_operations_.store(before.operations + before.live_blocks, std::memory_order_relaxed);
-    id_ = g_next_id.fetch_add(1, std::memory_order_relaxed);
+    id_ = take_id();
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
     orphan_lists_.clear();

@@ -65,7 +65,8 @@ public:
     HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes,
              std::size_t largest_small_bytes = kLargestClassBytes) noexcept;
 
-    // Never the same twice in a process: a thread's note of its heap cannot be taken for one of another core.
+    // Never the same twice in a process, whichever copy of the library made the core: a thread's note of its
+    // heap cannot be taken for one of another core.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     // Of the heap, or null.
     [[nodiscard]] const char* name() const noexcept { return name_; }
