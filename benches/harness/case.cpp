@@ -8,6 +8,20 @@
 #include <utility>
 
 namespace ouro::bench {
+namespace {
+
+// Writes to more than fits into any of them. Never returned, so that no candidate gets it.
+void empty_caches() {
+    constexpr std::size_t kBytes = std::size_t{64} << 20;
+    constexpr std::size_t kLineBytes = 64;
+    static std::vector<unsigned char> memory(kBytes);
+    for (std::size_t offset = 0; offset < kBytes; offset += kLineBytes) {
+        volatile unsigned char& line = memory[offset];
+        line = static_cast<unsigned char>(line + 1);
+    }
+}
+
+}  // namespace
 
 Case::Case(Session& session, RowLabel label, const Unit& unit)
     : session_(session), unit_(unit), plan_(session.default_plan()) {
@@ -72,6 +86,11 @@ Case& Case::median() {
     return *this;
 }
 
+Case& Case::cold() {
+    cold_ = true;
+    return *this;
+}
+
 Case& Case::different_results() {
     plan_.same_results = false;
     return *this;
@@ -92,6 +111,7 @@ std::vector<Outcome> Case::measure_candidates() const {
     return run_alternating(candidates_, plan_, [this](unsigned round, const Candidate& candidate) {
         session_.progress_.show(common_.label.suite + ": " + common_.label.name + ", " + candidate.name +
                                 ", round " + std::to_string(round) + "/" + std::to_string(plan_.rounds));
+        if (cold_) empty_caches();
     });
 }
 

@@ -44,6 +44,10 @@ public:
     // Fewer rounds than usual, for work that takes long.
     Case& rounds_at_most(unsigned count);
     Case& median();
+    // Every turn begins with nothing of the candidates' memory in the processor's caches. For work that is
+    // over before it has filled them: otherwise it matters who came before, and whether both use the same
+    // memory, as the pools of the standard library use that of the system's malloc.
+    Case& cold();
     // The candidates rightly compute different things.
     Case& different_results();
     // Several threads take part: the measuring thread is not kept on one core.
@@ -78,6 +82,7 @@ private:
     Unit unit_;
     Plan plan_;
     bool pinned_ = true;
+    bool cold_ = false;
     std::vector<Candidate> candidates_;
     std::optional<std::size_t> ours_;
     std::optional<std::size_t> bound_;

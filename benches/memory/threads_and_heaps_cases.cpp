@@ -1,5 +1,5 @@
-// What one thread with a few sizes does not show: large blocks of two threads at once, and a thread that uses
-// more heaps by turns than it remembers.
+// What one thread with a few sizes does not show: large blocks of two threads at once, a thread that uses
+// more heaps by turns than it remembers, and one that goes on after many others have ended.
 #include "memory/general_case.hpp"
 #include "memory/memory_suite.hpp"
 #include "memory/object_checks.hpp"
@@ -8,8 +8,10 @@
 #include <ouro/os/thread.hpp>
 
 #include <array>
+#include <latch>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ouro::bench {
@@ -98,6 +100,59 @@ void measure_many_heaps(Session& session) {
         .run();
 }
 
+// Threads that are all there at a time, use some sizes, leave a block each, and end.
+template <class Heap>
+void end_threads(const Heap& heap, std::size_t count) {
+    constexpr std::size_t kSizes = 64;
+    struct Start {
+        const Heap& heap;
+        std::latch all_there;
+    };
+    Start start{heap, std::latch(static_cast<std::ptrdiff_t>(count))};
+    const auto work = [](void* argument) {
+        Start& given = *static_cast<Start*>(argument);
+        given.heap.begin_thread();
+        std::array<void*, kSizes> blocks{};
+        for (std::size_t index = 0; index < kSizes; ++index)
+            blocks[index] = given.heap.allocate(16 + 8 * index);
+        given.all_there.arrive_and_wait();
+        for (std::size_t index = 1; index < kSizes; ++index)
+            given.heap.free(blocks[index], 16 + 8 * index);
+    };
+    std::vector<os::Thread> threads;
+    for (std::size_t index = 0; index < count; ++index)
+        threads.push_back(must(os::Thread::start(work, &start), "start a thread"));
+    for (os::Thread& thread : threads)
+        thread.join();
+}
+
+// All blocks are live at a time, so that slabs are asked for again and again.
+void measure_after_ended_threads(Session& session, const MallocPeers& peers) {
+    const std::size_t threads = session.sized(1'000, 10);
+    const auto make_work = [&](const auto& heap) {
+        return Work([heap, threads, has_ended = std::make_shared<bool>(false)](Round& round) {
+            if (!std::exchange(*has_ended, true)) end_threads(heap, threads);
+            std::vector<void*> blocks(round.operations());
+            std::uint64_t sound = 0;
+            round.time([&] {
+                for (void*& block : blocks)
+                    stamp(block = heap.allocate(64));
+                for (void* const block : blocks) {
+                    sound += has_stamp(block) ? 1U : 0U;
+                    heap.free(block, 64);
+                }
+            });
+            round.check(sound);
+        });
+    };
+    measure_general(
+        session, peers, "small: 64 bytes after " + std::to_string(threads) + " ended threads", kNanoseconds,
+        {}, Sharing::several_threads, make_work, [&](Case& row) {
+            row.operations(session.sized(200'000, 2'000))
+                .note("an allocation and a free, all blocks live at a time; each thread left a block");
+        });
+}
+
 }  // namespace
 
 void measure_threads_and_heaps(Session& session, const MallocPeers& peers) {
@@ -107,6 +162,7 @@ void measure_threads_and_heaps(Session& session, const MallocPeers& peers) {
         return;
     }
     measure_large_blocks(session, peers);
+    measure_after_ended_threads(session, peers);
 }
 
 }  // namespace ouro::bench

@@ -2,6 +2,7 @@
 
 Resources and blocks pass between a shared library of one compiler and a program of another, in both directions.
 The libraries are those of this build, made by the first compiler; a second set is made here by the other one.
+Two copies of the libraries in one process keep their heaps apart.
 """
 
 import glob
@@ -74,6 +75,22 @@ class TwoCompilers(unittest.TestCase):
 
     def test_a_library_of_the_other_compiler_in_our_program(self):
         self.exchange(OTHER, COMPILER)
+
+
+class TwoCopies(unittest.TestCase):
+    """A program and a library of the same compiler, each with a copy of Ouroboros, and nothing hidden."""
+
+    def test_each_uses_its_own_heaps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = os.path.join(folder, "libcopy.so")
+            run(COMPILER, *FLAGS, "-fPIC", "-shared", os.path.join(HERE, "copy_library.cpp"), *LIBRARIES,
+                "-Wl,-Bsymbolic-functions", "-pthread", "-o", library)
+            # Otherwise the copies have nothing in common, and there is nothing to see.
+            self.assertIn("t_heap_notes", run("nm", "-D", "--defined-only", library))
+            program = os.path.join(folder, "program")
+            run(COMPILER, *FLAGS, os.path.join(HERE, "copy_program.cpp"), *LIBRARIES, f"-L{folder}", "-lcopy",
+                f"-Wl,-rpath,{folder}", "-pthread", "-o", program)
+            self.assertIn("each has its own", run(program))
 
 
 if __name__ == "__main__":

@@ -57,6 +57,14 @@ class Scripts(unittest.TestCase):
                 self.assertEqual(result.returncode, 1, result.stdout)
                 self.assertRegex(result.stdout, r"\Acannot write to .*/build: clone into a folder of your own.*\n\Z")
 
+    def test_help_is_a_command_too(self):
+        self.assertEqual(call(self.elsewhere, "run", "help").stdout, call(self.elsewhere, "run", "--help").stdout)
+
+    def test_a_program_that_is_not_there_is_named(self):
+        result = call(self.elsewhere, "run", "malloc", "no-such-program")
+        self.assertEqual(result.returncode, 127)
+        self.assertRegex(result.stderr, r"\A\./run: there is no program 'no-such-program' here.*\n\Z")
+
     def test_unknown_options_are_refused(self):
         for command in COMMANDS:
             with self.subTest(command):

@@ -1,5 +1,6 @@
 #include "fork_safety.hpp"
 
+#include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/os/fork_hooks.hpp>
 
 #include <atomic>
@@ -14,9 +15,13 @@ void before_fork(void*) noexcept {
     hold_block_registry_for_fork();
     hold_tags_for_fork();
     hold_observers_for_fork();
+    hold_guards_for_fork();
+    ForkSafeLock::hold_all();
 }
 
 void resume(ForkSide side) noexcept {
+    ForkSafeLock::let_all_go();
+    resume_guards();
     resume_observers(side);
     resume_tags();
     resume_block_registry();

@@ -3,7 +3,8 @@
 #include <ouro/base/expected.hpp>
 
 // What the module does around fork(): the locks of its tables are taken before, in the order of the functions
-// here, and let go on both sides. Locks of guarded allocators and of single resources are not among them.
+// here, and let go on both sides; then those of guarded allocators and of system allocators. The locks of
+// partitions with guards are not among them.
 namespace ouro::detail {
 
 enum class ForkSide { parent, child };
@@ -24,5 +25,8 @@ void resume_tags() noexcept;
 // In the child nobody is inside a callback but the thread that forked, if it is.
 void hold_observers_for_fork() noexcept;
 void resume_observers(ForkSide side) noexcept;
+
+void hold_guards_for_fork() noexcept;
+void resume_guards() noexcept;
 
 }  // namespace ouro::detail

@@ -1,4 +1,5 @@
 // The list of all guarded allocators: whose block is it, and what is still live.
+#include "fork_safety.hpp"
 #include "guard_state.hpp"
 
 namespace ouro {
@@ -9,7 +10,21 @@ GuardCore::State* first_core = nullptr;
 
 }  // namespace
 
+void detail::hold_guards_for_fork() noexcept {
+    registry_lock.lock();
+    for (GuardCore::State* core = first_core; core != nullptr; core = core->next)
+        core->lock.lock();
+}
+
+void detail::resume_guards() noexcept {
+    for (GuardCore::State* core = first_core; core != nullptr; core = core->next)
+        core->lock.unlock();
+    registry_lock.unlock();
+}
+
 void register_core(GuardCore::State& state) noexcept {
+    // Without it, the allocator is as good for those who do not fork.
+    static_cast<void>(detail::watch_forks());
     const GuardLockScope scope(registry_lock);
     state.next = first_core;
     first_core = &state;

@@ -14,12 +14,14 @@ const std::byte* GuardSlot::damage() const noexcept {
 }
 
 GuardSlot* SampledGuards::State::claim() noexcept {
+    if (busy_slots.load(std::memory_order_relaxed) >= slot_count) return nullptr;
     for (std::uint32_t tries = 0; tries < slot_count; ++tries) {
         GuardSlot& slot = slots[next_slot.fetch_add(1, std::memory_order_relaxed) % slot_count];
         SlotState state = slot.state.load(std::memory_order_relaxed);
         const bool available = state == SlotState::unused || state == SlotState::freed;
         if (available &&
             slot.state.compare_exchange_strong(state, SlotState::changing, std::memory_order_acquire)) {
+            busy_slots.fetch_add(1, std::memory_order_relaxed);
             return &slot;
         }
     }

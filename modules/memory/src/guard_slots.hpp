@@ -42,7 +42,10 @@ struct SampledGuards::State {
     std::uint32_t slot_count = 0;
     GuardSide side = GuardSide::alternating;
     std::atomic<std::uint32_t> sample_every{0};
-    std::atomic<std::uint32_t> next_slot{0};
+    // Grows with every slot that somebody looks at.
+    std::atomic<std::uint64_t> next_slot{0};
+    // Slots that cannot be claimed: while that is all of them, nobody need look.
+    std::atomic<std::uint32_t> busy_slots{0};
     std::atomic<std::uint64_t> intervals{0};
     GuardSlot* slots = nullptr;
 
@@ -55,6 +58,11 @@ struct SampledGuards::State {
     }
     // A slot that nobody uses, in state `changing`; null when there is none.
     [[nodiscard]] GuardSlot* claim() noexcept;
+    // Requires: state `changing`.
+    void let_go(GuardSlot& slot, SlotState state) noexcept {
+        slot.state.store(state, std::memory_order_release);
+        busy_slots.fetch_sub(1, std::memory_order_relaxed);
+    }
     // Gives the slot its place and its memory.
     [[nodiscard]] Status place(GuardSlot& slot, std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] std::uint32_t draw_interval() noexcept;

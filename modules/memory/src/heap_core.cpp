@@ -1,6 +1,7 @@
 #include "heap_core_units.hpp"
 
 #include <ouro/base/align.hpp>
+#include <ouro/base/hash.hpp>
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
@@ -21,7 +22,14 @@ constexpr std::size_t kRoomyUnits = 1024;
 // What a thread keeps for large blocks.
 constexpr std::size_t kMostKeptUnits = 128;
 
-std::atomic<std::uint64_t> g_next_id = 1;
+constinit std::atomic<std::uint64_t> g_taken_ids = 0;
+
+// Where shared libraries bring copies of this library, a thread's notes may be one for all of them: each
+// counts from somewhere else, so that no core is taken for one of another copy.
+std::uint64_t take_id() noexcept {
+    return mix_bits(reinterpret_cast<std::uintptr_t>(&g_taken_ids)) +
+           g_taken_ids.fetch_add(1, std::memory_order_relaxed);
+}
 
 // How long whoever found the heap full waits for another who empties the caches.
 constexpr std::uint64_t kPatienceNs = 20'000'000;
@@ -84,7 +92,7 @@ HeapCore::HeapCore(const Memory& memory, const Layout& layout, std::size_t purge
       bitmaps_(reinterpret_cast<SlabBitmap*>(memory.metadata.data + layout.bitmaps_offset)),
       arrivals_(reinterpret_cast<Arrivals*>(memory.metadata.data + layout.arrivals_offset)),
       kinds_(reinterpret_cast<std::atomic<UnitKind>*>(memory.metadata.data + layout.kinds_offset)),
-      id_(g_next_id.fetch_add(1, std::memory_order_relaxed)),
+      id_(take_id()),
       name_(memory.name),
       purge_threshold_units_(purge_threshold_bytes / kUnitBytes),
       most_kept_units_(units_to_keep(memory, layout, purge_threshold_bytes)),
@@ -169,11 +177,6 @@ void HeapCore::abandon_heap_of(std::uint64_t thread) noexcept {
     }
 }
 
-void HeapCore::make_orphan(ThreadHeap& heap) noexcept {
-    orphans_.fetch_add(1, std::memory_order_relaxed);
-    heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
-}
-
 Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noexcept {
     auto run = units_.take(slab_units(size_class));
     if (!run && slab_units(size_class) != 1) run = units_.take(1);
@@ -209,26 +212,14 @@ void HeapCore::release_slab(Slab& slab) noexcept {
     give_back(static_cast<std::size_t>(&slab - slabs_), units);
 }
 
-void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
-    if (orphans_.load(std::memory_order_relaxed) == 0) return;
-    for (ThreadHeap* other = heaps_.load(std::memory_order_acquire); other != nullptr;
-         other = other->next_heap) {
-        auto expected = ThreadHeap::State::orphan;
-        if (!other->state.compare_exchange_strong(expected, ThreadHeap::State::held,
-                                                  std::memory_order_acquire))
-            continue;
-        if (other->empty_as_holder()) other->move_slabs(size_class, heap);
-        other->state.store(ThreadHeap::State::orphan, std::memory_order_release);
-    }
-}
-
 void HeapCore::reset() noexcept {
     // As if all was freed now.
     const Counts before = count();
     other_operations_.store(before.operations + before.live_blocks, std::memory_order_relaxed);
-    id_ = g_next_id.fetch_add(1, std::memory_order_relaxed);
+    id_ = take_id();
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
+    orphan_lists_.clear();
     unpromised_units_.store(all_kept_units_, std::memory_order_relaxed);
     taken_bytes_.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint32_t>& blocks : arrived_blocks_)
@@ -304,19 +295,6 @@ std::size_t HeapCore::empty_caches() noexcept {
         }
     }
     return skipped;
-}
-
-bool HeapCore::empty_other(ThreadHeap& heap) noexcept {
-    auto expected = ThreadHeap::State::orphan;
-    if (heap.state.compare_exchange_strong(expected, ThreadHeap::State::held, std::memory_order_acquire)) {
-        const bool is_empty = heap.empty_as_holder();
-        heap.state.store(ThreadHeap::State::orphan, std::memory_order_release);
-        return is_empty;
-    }
-    if (expected != ThreadHeap::State::owned || !heap.try_revoke()) return false;
-    heap.empty();
-    heap.restore();
-    return true;
 }
 
 void HeapCore::set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept {

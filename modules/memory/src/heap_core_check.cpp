@@ -53,6 +53,7 @@ HeapCore::Counts HeapCore::count() const noexcept {
     counts.live_bytes = large_bytes + counts.live_bytes - std::min(counts.live_bytes, counts.cached_bytes);
     counts.cached_bytes += kept_bytes;
     counts.orphans = orphans_.load(std::memory_order_relaxed);
+    counts.orphan_visits = orphan_visits_.load(std::memory_order_relaxed);
     return counts;
 }
 
@@ -87,7 +88,9 @@ Status HeapCore::check_kept_runs() const noexcept {
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap)
         if (!heap->is_lost()) units -= heap->kept_units();
-    return units == 0 ? Status::ok : Status::corrupt_data;
+    const std::size_t unpromised = unpromised_units_.load(std::memory_order_relaxed);
+    const bool all_fit = units == 0 && unpromised + promised_units() == all_kept_units_;
+    return all_fit ? Status::ok : Status::corrupt_data;
 }
 
 Status HeapCore::check_queues() const noexcept {

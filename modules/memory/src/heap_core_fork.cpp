@@ -17,8 +17,18 @@ void HeapCore::abandon_heaps_except(std::uint64_t thread) noexcept {
         }
         make_orphan(*heap);
     }
+    list_orphans_again();
     recover_lost_units();
     queue_arrivals_again();
+    // What lost threads could keep, others may.
+    unpromised_units_.store(all_kept_units_ - promised_units(), std::memory_order_relaxed);
+}
+
+std::size_t HeapCore::promised_units() const noexcept {
+    std::size_t units = 0;
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap)
+        if (!heap->is_lost()) units += heap->promised_units();
+    return units;
 }
 
 // What those threads were taking, returning, or purging belongs to nobody. The kind of a unit is written

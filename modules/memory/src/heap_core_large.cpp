@@ -80,10 +80,25 @@ bool HeapCore::keep_large(std::byte* block, ThreadHeap& heap) noexcept {
     // Before anything is given up for it.
     if (count > std::min(kMostRunUnits, most_kept_units_)) return false;
     while (!heap.keep_run(first, count)) {
-        const KeptRun other = heap.give_up_run();
+        const KeptRun other = heap.give_up_run(count);
         if (other.units == 0) return false;
         give_back(other.first, other.units);
     }
+    return true;
+}
+
+// Free units, those that the thread keeps, or both.
+bool HeapCore::take_behind(std::size_t first, std::size_t count, ThreadHeap* heap) noexcept {
+    const std::size_t kept = heap != nullptr ? heap->kept_units_at(first, count) : 0;
+    if (kept == count) return heap->take_run_at(first, count);
+    if (!units_.take_at(first + kept, count - kept)) return false;
+    // Somebody may just have emptied the list.
+    if (kept != 0 && !heap->take_run_at(first, kept)) {
+        units_.give_back(first + kept, count - kept);
+        return false;
+    }
+    set_kinds(first + kept, count - kept, UnitKind::large_body, UnitKind::large_body);
+    note_taken(count - kept);
     return true;
 }
 
@@ -91,14 +106,7 @@ MemoryBlock HeapCore::resize_large(std::byte* block, std::size_t new_size, Threa
     const std::size_t first = unit_of_block(block);
     const std::size_t before = slabs_[first].capacity;
     const std::size_t after = units_for(new_size);
-    if (after > before) {
-        if (units_.take_at(first + before, after - before)) {
-            set_kinds(first + before, after - before, UnitKind::large_body, UnitKind::large_body);
-            note_taken(after - before);
-        } else if (heap == nullptr || !heap->take_run_at(first + before, after - before)) {
-            return {};
-        }
-    }
+    if (after > before && !take_behind(first + before, after - before, heap)) return {};
     // Before the rest goes: see recover_lost_units().
     slabs_[first].set_capacity(static_cast<std::uint32_t>(after));
     if (after < before) give_back(first + after, before - after);

@@ -136,7 +136,7 @@ Expected<MemoryBlock> SampledGuards::allocate(std::size_t size, std::size_t alig
     if (slot == nullptr) return Status::capacity_exhausted;
     const Status placed = state_->place(*slot, size, alignment);
     if (placed != Status::ok) {
-        slot->state.store(SlotState::unused, std::memory_order_release);
+        state_->let_go(*slot, SlotState::unused);
         return placed;
     }
     guard_bytes::write_canary(slot->bytes_in_front());
@@ -171,7 +171,7 @@ void SampledGuards::deallocate(MemoryBlock block, std::size_t alignment) noexcep
     const std::byte* damage = slot.damage();
     hide(slot.committed);
     state_->fill_report(slot, report);
-    slot.state.store(SlotState::freed, std::memory_order_release);
+    state_->let_go(slot, SlotState::freed);
     report.freed_at.clear();
     report.noticed_at.capture(1);
     const auto tell = [&report](MemoryError error, const void* where) {
@@ -203,6 +203,10 @@ std::size_t SampledGuards::live_blocks() const noexcept {
         count += state == SlotState::live ? 1U : 0U;
     }
     return count;
+}
+
+std::uint64_t SampledGuards::slots_tried() const noexcept {
+    return state_ != nullptr ? state_->next_slot.load(std::memory_order_relaxed) : 0;
 }
 
 Status SampledGuards::check() const noexcept {

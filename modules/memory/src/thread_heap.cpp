@@ -18,6 +18,12 @@ constexpr std::uint32_t kLeastFlushed = 256;
 // Per thread; fewer where caches are smaller.
 constexpr std::size_t kKeptEmptyUnits = 128;
 
+// Whether two blocks may have bits in the same word.
+bool are_near(const void* one, const void* other, std::size_t word_bytes) noexcept {
+    const auto distance = reinterpret_cast<std::uintptr_t>(other) - reinterpret_cast<std::uintptr_t>(one);
+    return distance + word_bytes < 2 * word_bytes;
+}
+
 // Writes to a free block what it holds, so that its owner's core has no copy of the line when it writes there
 // next. A copy that another core has read costs far more to write to than none: such writes wait for each
 // other.
@@ -127,35 +133,105 @@ inline std::uint64_t ThreadHeap::gather(const Neighbours& neighbours, void**& ne
     return blocks;
 }
 
-bool ThreadHeap::send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept {
+// The slab of a block, its word in the slab's bitmap and its bit there.
+struct ThreadHeap::Home {
+    Slab& slab;
+    std::uint32_t word;
+    std::uint64_t bit;
+};
+
+inline ThreadHeap::Home ThreadHeap::home_of(unsigned size_class, const void* block) const noexcept {
+    Slab& slab = core_.slab_of(block);
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(block) - core_.address_of(slab));
+    const std::uint32_t index = block_index(size_class, offset);
+    return {slab, index / 64, std::uint64_t{1} << index % 64};
+}
+
+inline ThreadHeap::Neighbours ThreadHeap::neighbours_of(unsigned size_class,
+                                                        const Home& home) const noexcept {
     const std::size_t word_bytes = std::size_t{64} * kClassBytes[size_class];
+    // What lies behind the slab is not in its last word.
+    return {size_class, home.bit, core_.address_of(home.slab) + home.word * word_bytes,
+            std::min(word_bytes, home.slab.units * UnitMap::kUnitBytes - home.word * word_bytes)};
+}
+
+// Of a class with one unit to a slab and more blocks than a word has bits. Whoever frees in no order has no
+// neighbours behind each other: then these few steps are most of what a free costs.
+void** ThreadHeap::return_own_of_many(unsigned size_class, void** next, void** end) noexcept {
+    const HeapCore::Records records = core_.records();
+    const std::size_t word_bytes = std::size_t{64} * kClassBytes[size_class];
+    while (next != end) {
+        void** const first = next++;
+        const auto address = reinterpret_cast<std::uintptr_t>(*first);
+        const std::size_t unit = core_.units().unit_of(*first);
+        Slab& slab = records.slabs[unit];
+        if (slab.owner.load(std::memory_order_acquire) != this) return first;
+        if (slab.size_class != size_class) [[unlikely]]
+            freed_wrongly(*first);
+        const std::uint32_t index = block_index(size_class, address % UnitMap::kUnitBytes);
+        const std::uint32_t word = index / 64;
+        std::uint64_t blocks = std::uint64_t{1} << index % 64;
+        std::uint32_t count = 1;
+        if (next != end && are_near(*first, *next, word_bytes)) [[unlikely]] {
+            next = first;
+            blocks = gather<true>(neighbours_of(size_class, {slab, word, blocks}), next, end);
+            count = static_cast<std::uint32_t>(next - first);
+        }
+        return_to_word(slab, records.bitmaps[unit].words[word], word, blocks);
+        count_returned(slab, count);
+    }
+    return next;
+}
+
+void** ThreadHeap::return_own_of_few(unsigned size_class, void** next, void** end) noexcept {
+    while (next != end) {
+        const Home home = home_of(size_class, *next);
+        if (home.slab.owner.load(std::memory_order_acquire) != this) break;
+        if (home.slab.size_class != size_class) [[unlikely]]
+            freed_wrongly(*next);
+        void** const first = next;
+        const std::uint64_t blocks = gather<true>(neighbours_of(size_class, home), next, end);
+        return_to_slab(home.slab, home.word, blocks, static_cast<std::uint32_t>(next - first));
+    }
+    return next;
+}
+
+void** ThreadHeap::post_others(unsigned size_class, void** next, void** end, Mail& mail) noexcept {
+    while (next != end) {
+        const Home home = home_of(size_class, *next);
+        ThreadHeap* const owner = home.slab.owner.load(std::memory_order_acquire);
+        // Before all else, or what lies in a slab of this heap with several units would be refused for ever.
+        if (owner == nullptr || home.slab.size_class != size_class) [[unlikely]]
+            freed_wrongly(*next);
+        if (owner == this) break;
+        void** const first = next;
+        const std::uint64_t blocks = gather<false>(neighbours_of(size_class, home), next, end);
+        mail.add(*owner, core_.first_word_of(home.slab) + home.word, blocks,
+                 static_cast<std::uint32_t>(next - first));
+    }
+    return next;
+}
+
+bool ThreadHeap::send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept {
     bool any_own = false;
     while (first != end) {
-        Slab& slab = core_.slab_of(*first);
-        ThreadHeap* const owner = slab.owner.load(std::memory_order_acquire);
-        OURO_BLOCK_ASSERT(owner != nullptr && slab.size_class == size_class,
-                          "freed twice, or with a size not its own", core_.name(), *first);
-        const std::byte* const start = core_.address_of(slab);
-        const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(*first) - start);
-        const std::uint32_t index = block_index(size_class, offset);
-        const std::uint32_t word = index / 64;
-        // What lies behind the slab is not in its last word.
-        const Neighbours neighbours{
-            size_class, std::uint64_t{1} << index % 64, start + word * word_bytes,
-            std::min(word_bytes, slab.units * UnitMap::kUnitBytes - word * word_bytes)};
-        void** next = first;
-        if (owner == this) {
-            const std::uint64_t blocks = gather<true>(neighbours, next, end);
-            return_to_slab(slab, word, blocks, static_cast<std::uint32_t>(next - first));
-            any_own = true;
-        } else {
-            const std::uint64_t blocks = gather<false>(neighbours, next, end);
-            mail.add(*owner, core_.first_word_of(slab) + word, blocks,
-                     static_cast<std::uint32_t>(next - first));
-        }
-        first = next;
+        void** const others = slab_capacity(size_class, 1) > 64 ? return_own_of_many(size_class, first, end)
+                                                                : return_own_of_few(size_class, first, end);
+        any_own |= others != first;
+        first = post_others(size_class, others, end, mail);
     }
     return any_own;
+}
+
+void ThreadHeap::freed_wrongly(const void* block) const noexcept {
+    block_assert_failed("slab.owner != nullptr && slab.size_class == size_class",
+                        "freed twice, or with a size not its own", __FILE__, __LINE__, core_.name(), block);
+}
+
+void ThreadHeap::freed_twice(const Slab& slab, std::size_t word, std::uint64_t blocks) const noexcept {
+    block_assert_failed("a block that comes home was out", "freed twice", __FILE__, __LINE__, core_.name(),
+                        core_.block_at(slab.size_class, core_.first_word_of(slab) + word, blocks));
 }
 
 Expected<void*> ThreadHeap::pop_slow(unsigned size_class) noexcept {
@@ -266,7 +342,8 @@ void** ThreadHeap::take_from_slab(Slab& slab, void** bottom, void** slot) noexce
 Status ThreadHeap::find_slab(unsigned size_class) noexcept {
     for (unsigned other = 0; other < kClassCount; ++other) {
         collect_queue(other);
-        if (other != size_class) give_up_empty_slabs(other);
+        // Not worth a look at every slab where none is empty.
+        if (other != size_class && empty_slab_bytes() != 0) give_up_empty_slabs(other);
     }
     if (bins_[size_class].slabs == nullptr) core_.adopt_slabs(size_class, *this);
     if (bins_[size_class].slabs != nullptr) return Status::ok;
@@ -310,7 +387,7 @@ void ThreadHeap::give_up_empty_slabs(unsigned size_class) noexcept {
 
 void ThreadHeap::empty() noexcept {
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
-        flush(size_class, cached_blocks(size_class));
+        if (const std::uint32_t cached = cached_blocks(size_class); cached != 0) flush(size_class, cached);
         collect_queue(size_class);
         give_up_empty_slabs(size_class);
     }
@@ -324,16 +401,17 @@ bool ThreadHeap::empty_as_owner() noexcept {
     return true;
 }
 
-bool ThreadHeap::empty_as_holder() noexcept {
-    if (!enter()) return false;
+ThreadHeap::Remains ThreadHeap::empty_as_holder() noexcept {
+    if (!enter()) return {};
     empty();
+    const Remains remains{.was_entered = true, .classes = classes_with_slabs()};
     leave();
-    return true;
+    return remains;
 }
 
 // A queue may still receive blocks of slabs that have moved: whoever collects it sends them on.
-void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
-    if (!enter()) return;
+ThreadHeap::Remains ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
+    if (!enter()) return {};
     while (Slab* const slab = bins_[size_class].slabs) {
         unlist(*slab);
         slab->owner.store(&target, std::memory_order_release);
@@ -343,7 +421,16 @@ void ThreadHeap::move_slabs(unsigned size_class, ThreadHeap& target) noexcept {
             target.empty_units_.fetch_add(slab->units, std::memory_order_relaxed);
         }
     }
+    const Remains remains{.was_entered = true, .classes = classes_with_slabs()};
     leave();
+    return remains;
+}
+
+std::uint64_t ThreadHeap::classes_with_slabs() const noexcept {
+    std::uint64_t classes = 0;
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class)
+        classes |= std::uint64_t{bins_[size_class].slabs != nullptr} << size_class;
+    return classes;
 }
 
 std::uint32_t ThreadHeap::cached_blocks(unsigned size_class) const noexcept {

@@ -49,17 +49,32 @@ void ThreadHeap::receive(unsigned size_class, Parcel& parcel, std::uint32_t bloc
     Queue& queue = queue_[size_class];
     queue.blocks.fetch_add(blocks, std::memory_order_relaxed);
     parcel.next = queue.parcels.load(std::memory_order_relaxed);
-    while (!queue.parcels.compare_exchange_weak(parcel.next, &parcel, std::memory_order_release,
+    while (!queue.parcels.compare_exchange_weak(parcel.next, &parcel, std::memory_order_seq_cst,
                                                 std::memory_order_relaxed)) {
     }
+    tell_if_orphan();
 }
 
 void ThreadHeap::receive(unsigned size_class, Arrivals& arrivals) noexcept {
     std::atomic<Arrivals*>& first = queue_[size_class].arrivals;
     arrivals.next = first.load(std::memory_order_relaxed);
-    while (!first.compare_exchange_weak(arrivals.next, &arrivals, std::memory_order_release,
+    while (!first.compare_exchange_weak(arrivals.next, &arrivals, std::memory_order_seq_cst,
                                         std::memory_order_relaxed)) {
     }
+    tell_if_orphan();
+}
+
+void ThreadHeap::tell_if_orphan() noexcept {
+    if (state.load(std::memory_order_seq_cst) != State::owned) core_.list_for_emptying(*this);
+}
+
+bool ThreadHeap::has_mail() const noexcept {
+    for (const Queue& queue : queue_) {
+        if (queue.parcels.load(std::memory_order_seq_cst) != nullptr ||
+            queue.arrivals.load(std::memory_order_seq_cst) != nullptr)
+            return true;
+    }
+    return false;
 }
 
 void ThreadHeap::forget_arrivals() noexcept {

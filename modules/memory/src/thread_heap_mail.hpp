@@ -70,21 +70,31 @@ private:
 inline void ThreadHeap::return_to_slab(Slab& slab, std::size_t word, std::uint64_t blocks,
                                        std::uint32_t count) noexcept {
     if (slab.has_few()) {
-        OURO_BLOCK_ASSERT((slab.returned & blocks) == 0, "freed twice", core_.name(),
-                          core_.block_at(slab.size_class, core_.first_word_of(slab), slab.returned & blocks));
+        if ((slab.returned & blocks) != 0) [[unlikely]]
+            freed_twice(slab, 0, slab.returned & blocks);
         slab.returned |= blocks;
     } else {
-        std::uint64_t& bits = core_.bitmap_of(slab).words[word];
-        if ((slab.returned >> word) % 2 == 0) bits = 0;
-        OURO_BLOCK_ASSERT((bits & blocks) == 0, "freed twice", core_.name(),
-                          core_.block_at(slab.size_class, core_.first_word_of(slab) + word, bits & blocks));
-        bits |= blocks;
-        slab.returned |= std::uint64_t{1} << word;
+        return_to_word(slab, core_.bitmap_of(slab).words[word], word, blocks);
     }
+    count_returned(slab, count);
+}
+
+inline void ThreadHeap::return_to_word(Slab& slab, std::uint64_t& bits, std::size_t word,
+                                       std::uint64_t blocks) const noexcept {
+    const std::uint64_t others = (slab.returned >> word) % 2 != 0 ? bits : 0;
+    if ((others & blocks) != 0) [[unlikely]]
+        freed_twice(slab, word, others & blocks);
+    bits = others | blocks;
+    slab.returned |= std::uint64_t{1} << word;
+}
+
+inline void ThreadHeap::count_returned(Slab& slab, std::uint32_t count) noexcept {
     const std::uint32_t used = slab.used.load(std::memory_order_relaxed) - count;
     slab.used.store(used, std::memory_order_relaxed);
-    if (!slab.is_listed) list(slab);
-    if (used == 0) keep_or_give_up(slab);
+    if (!slab.is_listed) [[unlikely]]
+        list(slab);
+    if (used == 0) [[unlikely]]
+        keep_or_give_up(slab);
 }
 
 }  // namespace ouro::detail

@@ -63,8 +63,10 @@ void ThreadHeap::restore() noexcept {
 }
 
 void ThreadHeap::end_revocation() noexcept {
-    if (revoked_.exchange(Revocation::none, std::memory_order_acq_rel) == Revocation::left)
-        core_.make_orphan(*this);
+    if (revoked_.exchange(Revocation::none, std::memory_order_seq_cst) == Revocation::left)
+        return core_.make_orphan(*this);
+    // Whoever held it meanwhile has gone away again.
+    tell_if_orphan();
 }
 
 bool ThreadHeap::wait_while_revoked() const noexcept {

@@ -4,6 +4,7 @@
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
 
+#include <algorithm>
 #include <bit>
 
 namespace ouro::detail {
@@ -36,6 +37,15 @@ std::size_t ThreadHeap::take_run(std::size_t units) noexcept {
     core_.mark_large(first, units);
     sequence_.store(sequence + 2, std::memory_order_release);
     return first;
+}
+
+std::size_t ThreadHeap::kept_units_at(std::size_t first, std::size_t most) noexcept {
+    const std::uint64_t sequence = enter_fast();
+    const bool is_open = are_runs_open_.load(std::memory_order_acquire);
+    const unsigned place = is_open ? core_.run_place(first) : KeptRuns::kNone;
+    const std::size_t units = runs_.begins_at(place, first) ? runs_.at(place).units : 0;
+    sequence_.store(sequence, std::memory_order_release);
+    return std::min(units, most);
 }
 
 bool ThreadHeap::take_run_at(std::size_t first, std::size_t units) noexcept {
@@ -81,10 +91,11 @@ void ThreadHeap::join_and_add(KeptRun run) noexcept {
     runs_.change(before, joined);
 }
 
-KeptRun ThreadHeap::give_up_run() noexcept {
+KeptRun ThreadHeap::give_up_run(std::size_t units) noexcept {
     const std::uint64_t sequence = enter_fast();
     KeptRun run;
-    if (are_runs_open_.load(std::memory_order_acquire) && runs_.places() != 0) {
+    if (are_runs_open_.load(std::memory_order_acquire) && runs_.places() != 0 &&
+        units <= runs_.limit_units()) {
         const unsigned place = runs_.next_to_give_up();
         run = runs_.at(place);
         runs_.change(place, {});

@@ -3,6 +3,7 @@
 
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/os/thread.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -22,6 +23,8 @@ OURO_OPEN_MEMBER(KeptPlaces, &detail::KeptRuns::places_);
 OURO_OPEN_MEMBER(KeptEnds, &detail::KeptRuns::ends_);
 OURO_OPEN_MEMBER(KeptLimit, &detail::KeptRuns::limit_units_);
 OURO_OPEN_MEMBER(KeptUnits, &detail::KeptRuns::units_);
+OURO_OPEN_MEMBER(KeptSequence, &detail::ThreadHeap::sequence_);
+OURO_OPEN_MEMBER(KeptUnpromised, &detail::HeapCore::unpromised_units_);
 OURO_OPEN_MEMBER(KeptSizes, &detail::KeptRuns::sizes_);
 
 namespace {
@@ -122,6 +125,29 @@ TEST_F(KeptBlocks, ABlockGrowsOverWhatItsThreadKeeps) {
     EXPECT_EQ(heap_->check(), Status::ok);
 }
 
+TEST_F(KeptBlocks, ABlockGrowsOverWhatIsKeptAndWhatIsFreeBehindIt) {
+    const MemoryBlock block = take(2);
+    const MemoryBlock behind = take(4);
+    // Too large to be kept.
+    const MemoryBlock free = take(KeptRuns::kMostUnits + 1);
+    const MemoryBlock last = take(2);
+    ASSERT_EQ(behind.data + 4 * kUnit, free.data);
+    ASSERT_EQ(free.data + free.size, last.data);
+    free_all({behind, free});
+    ASSERT_EQ(kept_units(), 4U);
+    EXPECT_FALSE(heap_->try_resize(block, 7 * kUnit + free.size, kDefaultAlignment));
+    EXPECT_EQ(kept_units(), 4U);
+    const auto grown = heap_->try_resize(block, 9 * kUnit, kDefaultAlignment);
+    ASSERT_TRUE(grown);
+    EXPECT_EQ(grown->size, 9 * kUnit);
+    EXPECT_EQ(kept_units(), 0U);
+    EXPECT_EQ(taken_units(), 9U + 2U);
+    EXPECT_EQ(heap_->stats().live_bytes, 11 * kUnit);
+    EXPECT_EQ(heap_->check(), Status::ok);
+    free_all({*grown, last});
+    EXPECT_EQ(heap_->check(), Status::ok);
+}
+
 TEST_F(KeptBlocks, OnlySoMuchStays) {
     std::vector<MemoryBlock> blocks;
     for (int count = 0; count < 200; ++count)
@@ -169,6 +195,74 @@ TEST_F(KeptBlocks, AllThreadsTogetherKeepSoMuch) {
     heap_->reset();
     heap_->deallocate(take(core().most_kept_units()));
     EXPECT_EQ(kept_units(), core().most_kept_units());
+}
+
+// A heap in which other threads may keep all but so many of the units that threads may keep together.
+class SharedKeptBlocks : public KeptBlocks {
+protected:
+    static constexpr std::size_t kShares = 4;
+
+    void let_others_keep_all_but(std::size_t units) {
+        heap_ = SmallObjectAllocator::create(
+            {.max_bytes = kRoomy,
+             .purge_threshold_bytes = (kShares * KeptRuns::kFirstUnits + units) * kUnit});
+        ASSERT_TRUE(heap_);
+        std::latch have_kept(kShares);
+        for (std::size_t index = 0; index < kShares; ++index)
+            threads_.emplace_back([&] {
+                heap_->deallocate(take(2));
+                have_kept.count_down();
+                may_end_.wait();
+            });
+        have_kept.wait();
+        ASSERT_EQ(unpromised_units(), units);
+    }
+    void end_others() {
+        may_end_.count_down();
+        for (std::thread& thread : threads_)
+            thread.join();
+    }
+    std::size_t unpromised_units() { return open<KeptUnpromised>(core()).load(); }
+
+    std::latch may_end_{1};
+    std::vector<std::thread> threads_;
+};
+
+TEST_F(SharedKeptBlocks, WhatThreadsThatEndCouldKeepOthersMay) {
+    let_others_keep_all_but(0);
+    heap_->deallocate(take(3));
+    EXPECT_EQ(heap_->counts().cached_bytes, kShares * 2 * kUnit);
+    EXPECT_EQ(heap_->check(), Status::ok);
+    end_others();
+    EXPECT_EQ(unpromised_units(), kShares * KeptRuns::kFirstUnits);
+    heap_->deallocate(take(3));
+    EXPECT_EQ(heap_->counts().cached_bytes, 3 * kUnit);
+    EXPECT_EQ(heap_->check(), Status::ok);
+}
+
+TEST_F(SharedKeptBlocks, ABlockAboveAShareDrivesNothingOut) {
+    let_others_keep_all_but(8);
+    const MemoryBlock small = take(3);
+    const MemoryBlock large = take(9);
+    heap_->deallocate(small);
+    const std::size_t kept_bytes = heap_->counts().cached_bytes;
+    heap_->deallocate(large);
+    EXPECT_EQ(heap_->counts().cached_bytes, kept_bytes);
+    EXPECT_EQ(heap_->check(), Status::ok);
+    end_others();
+}
+
+// As a fork's child finds them.
+TEST_F(SharedKeptBlocks, WhatLostThreadsCouldKeepOthersMay) {
+    let_others_keep_all_but(0);
+    auto* const lost = open<KeptHeaps>(core()).load();
+    open<KeptSequence>(*lost).fetch_add(1);
+    core().abandon_heaps_except(os::this_thread_id());
+    EXPECT_TRUE(lost->is_lost());
+    EXPECT_EQ(unpromised_units(), KeptRuns::kFirstUnits);
+    EXPECT_EQ(heap_->check(), Status::ok);
+    end_others();
+    EXPECT_EQ(heap_->check(), Status::ok);
 }
 
 TEST_F(KeptBlocks, WhoMissesWhatItGaveUpKeepsMore) {
@@ -282,6 +376,7 @@ TEST_F(KeptBlocks, CheckFindsWhatIsWrong) {
     OURO_EXPECT_FOUND(*heap_, open<KeptLimit>(runs), 1'000'000U);
     OURO_EXPECT_FOUND(*heap_, open<KeptUnits>(runs), 5U);
     OURO_EXPECT_FOUND(*heap_, open<KeptSizes>(runs), 0U);
+    OURO_EXPECT_FOUND(*heap_, open<KeptUnpromised>(core()), open<KeptUnpromised>(core()) + 1);
     heap_->deallocate(live);
 }
 

@@ -32,7 +32,7 @@ TEST(MemoryConfig, ReadsEveryKey) {
                      "largest_small_bytes=16K "
                      "# half of what the machine has\n"
                      "budget_bytes=2G numa=local\tguard_sampling=5000 # rarely\r\n"
-                     "huge_pages=reserved profile_sampling_bytes=512K",
+                     "huge_pages=reserved profile_sampling_bytes=512K heap_huge_pages_from_bytes=32M",
                      config));
     EXPECT_EQ(config.heap_max_bytes, std::size_t{1} << 30);
     EXPECT_EQ(config.purge_threshold_bytes, std::size_t{2} << 20);
@@ -43,6 +43,7 @@ TEST(MemoryConfig, ReadsEveryKey) {
     EXPECT_EQ(config.guard_sampling, 5000U);
     EXPECT_EQ(config.profile_sampling_bytes, std::size_t{512} << 10);
     EXPECT_EQ(config.huge_pages, HugePagePolicy::reserved);
+    EXPECT_EQ(config.heap_huge_pages_from_bytes, std::size_t{32} << 20);
 }
 
 TEST(MemoryConfig, NothingIsNoChange) {

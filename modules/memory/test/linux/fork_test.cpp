@@ -1,7 +1,9 @@
 // A child has only the thread that forked; what the others held must not be held for ever.
 #include <ouro/memory/block_registry.hpp>
+#include <ouro/memory/guarded_allocator.hpp>
 #include <ouro/memory/observer.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tag.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
 #include <ouro/os/thread.hpp>
@@ -38,6 +40,34 @@ int run_in_child(Callable callable) {
     EXPECT_GT(child, 0);
     EXPECT_EQ(::waitpid(child, &state, 0), child);
     return state;
+}
+
+// Whatever list they were in, or about to be in, when the process forked.
+TEST(Fork, SlabsOfEndedAndMissingThreadsServeTheChild) {
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    heap.deallocate(*heap.allocate(100));
+    for (int ended = 0; ended < 2; ++ended) {
+        std::atomic<bool> has_block = false;
+        std::atomic<bool> may_end = ended == 1;
+        std::thread other([&] {
+            static_cast<void>(heap.allocate(64));
+            has_block.store(true);
+            while (!may_end.load())
+                ouro::os::yield_thread();
+        });
+        while (!has_block.load())
+            ouro::os::yield_thread();
+        if (ended == 1) other.join();
+        const int state = run_in_child([&] {
+            const std::size_t before = heap.stats().peak_bytes;
+            for (int index = 0; index < 900; ++index)
+                if (!heap.allocate(64)) return 1;
+            return heap.stats().peak_bytes == before ? 0 : 2;
+        });
+        EXPECT_EQ(state, 0) << "ended: " << ended;
+        may_end.store(true);
+        if (other.joinable()) other.join();
+    }
 }
 
 TEST(Fork, HeapsOfMissingThreadsAreOrphansInTheChild) {
@@ -184,6 +214,45 @@ TEST(Fork, AnObserverCanBeRemovedInTheChildWhoeverWasInside) {
     observer.may_leave.store(true);
     other.join();
     EXPECT_TRUE(ouro::remove_observer(observer));
+}
+
+// Others are inside a resource, at any moment: the child takes from it and gives back.
+void use_in_children_beside_others(ouro::MemoryResource& resource) {
+    constexpr std::size_t kBlockBytes = 5000;
+    constexpr int kChildren = 60;
+    std::atomic<bool> is_done = false;
+    std::vector<std::thread> others;
+    for (int index = 0; index < 2; ++index)
+        others.emplace_back([&] {
+            while (!is_done.load())
+                if (const auto block = resource.allocate(kBlockBytes)) resource.deallocate(*block);
+        });
+    for (int child = 0; child < kChildren; ++child) {
+        const int state = run_in_child([&] {
+            for (int count = 0; count < 5; ++count) {
+                const auto block = resource.allocate(kBlockBytes);
+                if (!block) return 1;
+                resource.deallocate(*block);
+            }
+            return 0;
+        });
+        EXPECT_EQ(state, 0);
+        if (state != 0) break;
+    }
+    is_done.store(true);
+    for (std::thread& other : others)
+        other.join();
+}
+
+TEST(Fork, ASystemAllocatorIsFreeInTheChild) {
+    auto system = *ouro::SystemAllocator::create({});
+    use_in_children_beside_others(system);
+}
+
+TEST(Fork, AGuardedAllocatorIsFreeInTheChild) {
+    auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
+    auto checked = *ouro::GuardedAllocator<ouro::HardeningTier::checked>::create_on(heap, {});
+    use_in_children_beside_others(checked);
 }
 
 }  // namespace

@@ -47,6 +47,22 @@ TEST(SampledGuards, BlocksLieAgainstTheirGuard) {
     EXPECT_EQ(behind->live_blocks(), 4U);
 }
 
+TEST(SampledGuards, NoSlotIsTriedWhileAllAreLive) {
+    constexpr std::uint32_t kSlots = 16;
+    auto guards = SampledGuards::create({.slots = kSlots});
+    ASSERT_TRUE(guards);
+    std::vector<MemoryBlock> blocks;
+    for (std::uint32_t index = 0; index < kSlots; ++index)
+        blocks.push_back(*guards->allocate(32, 16));
+    EXPECT_EQ(guards->slots_tried(), kSlots);
+    EXPECT_EQ(guards->allocate(32, 16).status(), Status::capacity_exhausted);
+    EXPECT_EQ(guards->slots_tried(), kSlots);
+    guards->deallocate(blocks[7], 16);
+    EXPECT_TRUE(guards->allocate(32, 16));
+    EXPECT_EQ(guards->allocate(32, 16).status(), Status::capacity_exhausted);
+    EXPECT_LE(guards->slots_tried(), 2 * kSlots);
+}
+
 TEST(SampledGuards, WhatDoesNotFitIsNotSampled) {
     auto guards = SampledGuards::create({.slots = 2, .slot_bytes = 4096});
     ASSERT_TRUE(guards);

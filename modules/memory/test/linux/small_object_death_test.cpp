@@ -1,5 +1,7 @@
 #include <ouro/memory/small_object_allocator.hpp>
 
+#include <cstddef>
+#include <initializer_list>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -48,6 +50,42 @@ TEST(SmallObjectDeath, ALargeBlockFreedTwiceIsCaughtWhileItsThreadKeepsIt) {
     // The two are one now.
     heap->deallocate(*first);
     EXPECT_DEATH(heap->deallocate(*second), "freed twice");
+}
+
+// When they come home at the latest, wherever in a slab of several units they lie.
+TEST(SmallObjectDeath, BlocksFreedWithASizeNotTheirOwnAreCaught) {
+    auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(heap);
+    std::vector<ouro::MemoryBlock> blocks{*heap->allocate(64)};
+    for (int i = 0; i < 16; ++i)
+        blocks.push_back(heap->allocate(16 << 10).value());
+    const auto free_wrongly = [&heap](const ouro::MemoryBlock& block) {
+        heap->deallocate({block.data, block.size == 64 ? 16U << 10 : 64U});
+        heap->purge();
+    };
+    for (std::size_t i = 0; i < blocks.size(); i += 3)
+        EXPECT_DEATH(free_wrongly(blocks[i]), "with a size not its own|not a block of this heap") << i;
+}
+
+// The second time among others, before and behind it, with neighbours and without.
+TEST(SmallObjectDeath, ABlockFreedTwiceIsCaughtWhenItComesHome) {
+    for (const std::size_t size : {64U, 2U << 10, 16U << 10}) {
+        auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+        ASSERT_TRUE(heap);
+        std::vector<ouro::MemoryBlock> blocks;
+        for (int i = 0; i < 200; ++i)
+            blocks.push_back(heap->allocate(size).value());
+        const auto free_all = [&](std::initializer_list<std::size_t> indices) {
+            for (const std::size_t index : indices)
+                heap->deallocate(blocks[index]);
+            heap->purge();
+        };
+        EXPECT_DEATH(free_all({0, 150, 0}), "freed twice") << size;
+        EXPECT_DEATH(free_all({0, 1, 0}), "freed twice") << size;
+        EXPECT_DEATH(free_all({0, 1, 150, 1, 0}), "freed twice") << size;
+        free_all({0, 150, 1, 2});
+        EXPECT_EQ(heap->check(), ouro::Status::ok);
+    }
 }
 
 #if OURO_ASSERT_LEVEL >= 1

@@ -44,7 +44,8 @@ public:
         }
         return core_.allocate(size, alignment);
     }
-    // Requires nothing: whatever is wrong is reported, and not done.
+    // Requires nothing where every block is checked: whatever is wrong is reported, and not done. With
+    // check_unsampled = false, blocks without guards are the upstream's, with what it requires.
     void deallocate(MemoryBlock block, std::size_t alignment = kDefaultAlignment) noexcept override {
         if constexpr (kTier == HardeningTier::hardened) {
             if (core_.hands_on(block.data)) return upstream_->deallocate(block, alignment);

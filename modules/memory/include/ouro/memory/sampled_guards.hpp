@@ -94,6 +94,8 @@ public:
     [[nodiscard]] bool describe(const void* address, MemoryErrorReport& report) const noexcept;
 
     [[nodiscard]] std::size_t live_blocks() const noexcept;
+    // How many slots all allocations so far have looked at: about one each, and none while all are live.
+    [[nodiscard]] std::uint64_t slots_tried() const noexcept;
     // Addresses for blocks and guards.
     [[nodiscard]] std::size_t reserved_bytes() const noexcept { return pages_.block().size; }
     // ok, or corrupt_data when something was written beside a live block. Other threads may allocate

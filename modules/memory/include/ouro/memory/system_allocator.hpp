@@ -122,7 +122,7 @@ private:
     std::size_t release_kept() noexcept;
     void publish() noexcept;
 
-    mutable detail::WordLock lock_;
+    mutable detail::ForkSafeLock lock_;
     Books books_;
     detail::PageMap pages_;
     BlockRegistration listing_;

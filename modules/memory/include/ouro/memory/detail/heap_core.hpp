@@ -65,7 +65,8 @@ public:
     HeapCore(const Memory& memory, const Layout& layout, std::size_t purge_threshold_bytes,
              std::size_t largest_small_bytes = kLargestClassBytes) noexcept;
 
-    // Never the same twice in a process: a thread's note of its heap cannot be taken for one of another core.
+    // Never the same twice in a process, whichever copy of the library made the core: a thread's note of its
+    // heap cannot be taken for one of another core.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     // Of the heap, or null.
     [[nodiscard]] const char* name() const noexcept { return name_; }
@@ -89,6 +90,12 @@ public:
         Slab* const slab = slabs_ + units_.unit_of(block);
         return *(slab - slab->units_back.load(std::memory_order_relaxed));
     }
+    // One a unit each.
+    struct Records {
+        Slab* slabs;
+        SlabBitmap* bitmaps;
+    };
+    [[nodiscard]] Records records() const noexcept { return {slabs_, bitmaps_}; }
     [[nodiscard]] SlabBitmap& bitmap_of(const Slab& slab) const noexcept { return bitmaps_[&slab - slabs_]; }
     [[nodiscard]] Slab& slab_of(const Arrivals& arrivals) const noexcept {
         return slabs_[&arrivals - arrivals_];
@@ -130,10 +137,13 @@ public:
     void abandon_heaps_except(std::uint64_t thread_id) noexcept;
     // Requires: a heap in state owned whose owner is gone and that nobody else holds.
     void make_orphan(ThreadHeap& heap) noexcept;
+    // Lets whoever needs a slab next empty an orphan.
+    void list_for_emptying(ThreadHeap& orphan) noexcept { orphan_lists_.add(kToEmpty, orphan); }
 
     [[nodiscard]] Expected<Slab*> make_slab(unsigned size_class, ThreadHeap& owner) noexcept;
     void release_slab(Slab& slab) noexcept;
-    // Gives a heap the slabs with free blocks of the class whose threads have ended.
+    // Gives a heap the slabs with free blocks of the class whose threads have ended. Looks at those heaps
+    // only that became orphans, got mail, or may have such a slab since somebody looked last.
     void adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept;
 
     // A block of the class goes to the queue of its owner: for a thread without a heap.
@@ -238,6 +248,8 @@ public:
         std::uint64_t operations = 0;
         std::size_t heaps = 0;
         std::size_t orphans = 0;
+        // How often somebody has looked into an orphan.
+        std::uint64_t orphan_visits = 0;
     };
     [[nodiscard]] Counts count() const noexcept;
     [[nodiscard]] Status check() const noexcept;
@@ -279,10 +291,18 @@ private:
         if (on_use_ != nullptr) on_use_(listing_);
     }
     [[nodiscard]] bool keeps_too_much() noexcept;
+    [[nodiscard]] bool take_behind(std::size_t first, std::size_t count, ThreadHeap* heap) noexcept;
+    // What the threads that are there may keep.
+    [[nodiscard]] std::size_t promised_units() const noexcept;
     [[nodiscard]] bool wait_for_purge() noexcept;
     // How many heaps could not be reached.
     std::size_t empty_caches() noexcept;
     [[nodiscard]] bool empty_other(ThreadHeap& heap) noexcept;
+    // Holds an orphan for a moment; false when it is none, or somebody else holds it.
+    [[nodiscard]] bool try_hold(ThreadHeap& heap) noexcept;
+    void let_go(ThreadHeap& heap, ThreadHeap::Remains remains) noexcept;
+    // In the child of a fork: what was in the hands of threads that are not there is in lists again.
+    void list_orphans_again() noexcept;
     void recover_lost_units() noexcept;
     // How many units the slab, large block or heap has that begins there; none when nothing complete does.
     [[nodiscard]] std::size_t complete_units_at(std::size_t unit) const noexcept;
@@ -321,6 +341,10 @@ private:
     unsigned cache_shift_;
     std::atomic<ThreadHeap*> heaps_ = nullptr;
     std::atomic<std::uint32_t> orphans_ = 0;
+    static constexpr unsigned kToEmpty = kClassCount;
+    // By the class that they have slabs of; and those that nobody has emptied since they got something.
+    OrphanLists orphan_lists_;
+    std::atomic<std::uint64_t> orphan_visits_ = 0;
     std::atomic<bool> is_purging_ = false;
     // Number of the purge that somebody waited for in vain.
     std::atomic<std::uint64_t> stuck_purge_ = 0;

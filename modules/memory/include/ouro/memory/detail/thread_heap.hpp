@@ -5,6 +5,7 @@
 #include <ouro/memory/detail/arrivals.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/kept_runs.hpp>
+#include <ouro/memory/detail/orphan_lists.hpp>
 #include <ouro/memory/detail/parcel.hpp>
 #include <ouro/memory/detail/slab.hpp>
 
@@ -41,6 +42,14 @@ public:
     }
     // Requires: room for bytes_with(cache_shift), cache_shift <= kMostCacheShift.
     ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shift) noexcept;
+
+    // What whoever holds a heap leaves there.
+    struct Remains {
+        // False: it was revoked for long, and nothing has happened.
+        bool was_entered = false;
+        // A bit for each class with slabs that have free blocks.
+        std::uint64_t classes = 0;
+    };
 
     // Every class keeps a slot.
     static constexpr unsigned kMostCacheShift = 3;
@@ -97,16 +106,20 @@ public:
     // and no room.
     [[nodiscard]] std::size_t take_run(std::size_t units) noexcept;
     [[nodiscard]] bool keep_run(std::size_t first, std::size_t units) noexcept;
-    [[nodiscard]] KeptRun give_up_run() noexcept;
-    // The units right behind a large block of the thread, which are part of it from now on; not counted.
+    // For one of so many units: none when it would have no room anyway.
+    [[nodiscard]] KeptRun give_up_run(std::size_t units) noexcept;
+    // How many units, no more than so many, are kept right behind a large block of the thread; and these or
+    // fewer as a part of it from now on, not counted.
+    [[nodiscard]] std::size_t kept_units_at(std::size_t first, std::size_t most) noexcept;
     [[nodiscard]] bool take_run_at(std::size_t first, std::size_t units) noexcept;
     [[nodiscard]] std::size_t kept_units() const noexcept { return runs_.units(); }
+    // Of what all threads may keep together. Requires: nobody uses the heap meanwhile.
+    [[nodiscard]] std::size_t promised_units() const noexcept { return runs_.limit_units(); }
 
     // Sends every cached block home and gives back the slabs that are empty then. One for the owner: false
-    // when it had to leave the heap; one for whoever holds it: false when it is revoked for long; one for
-    // whoever has revoked it.
+    // when it had to leave the heap; one for whoever holds it; one for whoever has revoked it.
     [[nodiscard]] bool empty_as_owner() noexcept;
-    [[nodiscard]] bool empty_as_holder() noexcept;
+    [[nodiscard]] Remains empty_as_holder() noexcept;
     void empty() noexcept;
 
     // For other threads: takes the heap over from its owner, when that one is outside and stays so for a
@@ -114,9 +127,15 @@ public:
     [[nodiscard]] bool try_revoke() noexcept;
     void restore() noexcept;
 
-    // Moves the slabs with free blocks of a class to another heap, unless this one is revoked for long.
-    // Requires: the caller holds this heap.
-    void move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
+    // Moves the slabs with free blocks of a class to another heap. Requires: the caller holds this heap.
+    [[nodiscard]] Remains move_slabs(unsigned size_class, ThreadHeap& target) noexcept;
+
+    // For orphans: whether blocks have come home that are not in their slabs yet, and whether somebody has
+    // revoked the heap.
+    [[nodiscard]] bool has_mail() const noexcept;
+    [[nodiscard]] bool is_revoked() const noexcept {
+        return revoked_.load(std::memory_order_seq_cst) != Revocation::none;
+    }
 
     // Puts free blocks of one class, one at least, into this heap's queue.
     void receive(unsigned size_class, Arrivals& arrivals) noexcept;
@@ -161,6 +180,8 @@ public:
     std::atomic<std::uint64_t> thread_id;
     // All heaps of the core; set once.
     ThreadHeap* next_heap = nullptr;
+    // Its places in the core's lists of orphans.
+    OrphanPlaces orphan_places;
 
 private:
     struct Bin {
@@ -195,6 +216,9 @@ private:
     [[nodiscard]] bool wait_while_revoked() const noexcept;
     void end_revocation() noexcept;
     [[nodiscard]] bool wait_until_outside() const noexcept;
+    [[nodiscard]] std::uint64_t classes_with_slabs() const noexcept;
+    // After something has come: whoever looks for blocks next shall find an orphan that has some.
+    void tell_if_orphan() noexcept;
 
     [[nodiscard]] Parcel* parcels() const noexcept {
         return reinterpret_cast<Parcel*>(const_cast<ThreadHeap*>(this) + 1);
@@ -226,13 +250,27 @@ private:
     void take_arrivals(Arrivals& arrivals) noexcept;
     [[nodiscard]] bool check_arrivals(const Arrivals& arrivals, Traffic& traffic) const noexcept;
 
+    struct Home;
+    [[nodiscard]] Home home_of(unsigned size_class, const void* block) const noexcept;
     struct Neighbours;
+    [[nodiscard]] Neighbours neighbours_of(unsigned size_class, const Home& home) const noexcept;
     template <bool kIsOurs>
     [[nodiscard]] std::uint64_t gather(const Neighbours& neighbours, void**& next, void** end) const noexcept;
     // Blocks of one class, to the slabs they are from. True when some of them were from here.
     bool send_home(unsigned size_class, void** first, void** end, Mail& mail) noexcept;
+    // Those of this heap up to one that is not, or those of others up to one that is: the first that stayed.
+    [[nodiscard]] void** return_own_of_many(unsigned size_class, void** next, void** end) noexcept;
+    [[nodiscard]] void** return_own_of_few(unsigned size_class, void** next, void** end) noexcept;
+    [[nodiscard]] void** post_others(unsigned size_class, void** next, void** end, Mail& mail) noexcept;
     [[gnu::always_inline]] void return_to_slab(Slab& slab, std::size_t word, std::uint64_t blocks,
                                                std::uint32_t count) noexcept;
+    // For a slab of many blocks; `bits` is that word of its bitmap.
+    [[gnu::always_inline]] void return_to_word(Slab& slab, std::uint64_t& bits, std::size_t word,
+                                               std::uint64_t blocks) const noexcept;
+    [[gnu::always_inline]] void count_returned(Slab& slab, std::uint32_t count) noexcept;
+    [[noreturn, gnu::cold]] void freed_wrongly(const void* block) const noexcept;
+    [[noreturn, gnu::cold]] void freed_twice(const Slab& slab, std::size_t word,
+                                             std::uint64_t blocks) const noexcept;
     void keep_or_give_up(Slab& slab) noexcept;
     void give_up_empty_slabs(unsigned size_class) noexcept;
     void ask_to_keep_more() noexcept;

@@ -37,6 +37,25 @@ private:
     std::atomic<std::uint32_t> word_{kFree};
 };
 
+// One of a resource, which a fork finds free: it is taken before and let go on both sides. Nobody may wait
+// for another lock of the module, or fork, while having it.
+class ForkSafeLock : public WordLock {
+public:
+    ForkSafeLock() noexcept;
+    // Requires: free.
+    ~ForkSafeLock();
+    ForkSafeLock(const ForkSafeLock&) = delete;
+    ForkSafeLock& operator=(const ForkSafeLock&) = delete;
+
+    // All there are: see fork_safety.hpp.
+    static void hold_all() noexcept;
+    static void let_all_go() noexcept;
+
+private:
+    ForkSafeLock* next_ = nullptr;
+    ForkSafeLock* previous_ = nullptr;
+};
+
 class WordLockScope {
 public:
     explicit WordLockScope(WordLock& lock) noexcept : lock_(lock) { lock_.lock(); }
