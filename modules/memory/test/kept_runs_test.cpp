@@ -3,13 +3,10 @@
 
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
-#include <ouro/os/thread.hpp>
 
 #include <cstddef>
 #include <cstring>
-#include <latch>
 #include <random>
-#include <thread>
 #include <vector>
 
 namespace ouro::testing_support {
@@ -23,7 +20,6 @@ OURO_OPEN_MEMBER(KeptPlaces, &detail::KeptRuns::places_);
 OURO_OPEN_MEMBER(KeptEnds, &detail::KeptRuns::ends_);
 OURO_OPEN_MEMBER(KeptLimit, &detail::KeptRuns::limit_units_);
 OURO_OPEN_MEMBER(KeptUnits, &detail::KeptRuns::units_);
-OURO_OPEN_MEMBER(KeptSequence, &detail::ThreadHeap::sequence_);
 OURO_OPEN_MEMBER(KeptUnpromised, &detail::HeapCore::unpromised_units_);
 OURO_OPEN_MEMBER(KeptSizes, &detail::KeptRuns::sizes_);
 
@@ -162,107 +158,6 @@ TEST_F(KeptBlocks, OnlySoMuchStays) {
     EXPECT_LE(kept_units(), KeptRuns::kFirstUnits);
     EXPECT_EQ(heap_->check(), Status::ok);
     EXPECT_EQ(taken_units(), kept_units());
-}
-
-// As much as may stay free at all, however many threads there are.
-TEST_F(KeptBlocks, AllThreadsTogetherKeepSoMuch) {
-    constexpr std::size_t kThresholdUnits = 128;
-    constexpr int kThreads = 8;
-    heap_ =
-        SmallObjectAllocator::create({.max_bytes = kRoomy, .purge_threshold_bytes = kThresholdUnits * kUnit});
-    ASSERT_TRUE(heap_);
-    std::latch have_freed(kThreads);
-    std::latch are_counted(1);
-    std::vector<std::thread> threads;
-    for (int index = 0; index < kThreads; ++index)
-        threads.emplace_back([&] {
-            heap_->deallocate(take(core().most_kept_units()));
-            have_freed.count_down();
-            are_counted.wait();
-        });
-    have_freed.wait();
-    std::size_t kept = 0;
-    std::size_t heaps = 0;
-    for (auto* heap = open<KeptHeaps>(core()).load(); heap != nullptr; heap = heap->next_heap, ++heaps)
-        kept += heap->kept_units();
-    are_counted.count_down();
-    for (std::thread& thread : threads)
-        thread.join();
-    EXPECT_EQ(heaps, std::size_t{kThreads});
-    EXPECT_EQ(kept, kThresholdUnits);
-    EXPECT_EQ(heap_->check(), Status::ok);
-    // What a reset forgets is nobody's any more.
-    heap_->reset();
-    heap_->deallocate(take(core().most_kept_units()));
-    EXPECT_EQ(kept_units(), core().most_kept_units());
-}
-
-// A heap in which other threads may keep all but so many of the units that threads may keep together.
-class SharedKeptBlocks : public KeptBlocks {
-protected:
-    static constexpr std::size_t kShares = 4;
-
-    void let_others_keep_all_but(std::size_t units) {
-        heap_ = SmallObjectAllocator::create(
-            {.max_bytes = kRoomy,
-             .purge_threshold_bytes = (kShares * KeptRuns::kFirstUnits + units) * kUnit});
-        ASSERT_TRUE(heap_);
-        std::latch have_kept(kShares);
-        for (std::size_t index = 0; index < kShares; ++index)
-            threads_.emplace_back([&] {
-                heap_->deallocate(take(2));
-                have_kept.count_down();
-                may_end_.wait();
-            });
-        have_kept.wait();
-        ASSERT_EQ(unpromised_units(), units);
-    }
-    void end_others() {
-        may_end_.count_down();
-        for (std::thread& thread : threads_)
-            thread.join();
-    }
-    std::size_t unpromised_units() { return open<KeptUnpromised>(core()).load(); }
-
-    std::latch may_end_{1};
-    std::vector<std::thread> threads_;
-};
-
-TEST_F(SharedKeptBlocks, WhatThreadsThatEndCouldKeepOthersMay) {
-    let_others_keep_all_but(0);
-    heap_->deallocate(take(3));
-    EXPECT_EQ(heap_->counts().cached_bytes, kShares * 2 * kUnit);
-    EXPECT_EQ(heap_->check(), Status::ok);
-    end_others();
-    EXPECT_EQ(unpromised_units(), kShares * KeptRuns::kFirstUnits);
-    heap_->deallocate(take(3));
-    EXPECT_EQ(heap_->counts().cached_bytes, 3 * kUnit);
-    EXPECT_EQ(heap_->check(), Status::ok);
-}
-
-TEST_F(SharedKeptBlocks, ABlockAboveAShareDrivesNothingOut) {
-    let_others_keep_all_but(8);
-    const MemoryBlock small = take(3);
-    const MemoryBlock large = take(9);
-    heap_->deallocate(small);
-    const std::size_t kept_bytes = heap_->counts().cached_bytes;
-    heap_->deallocate(large);
-    EXPECT_EQ(heap_->counts().cached_bytes, kept_bytes);
-    EXPECT_EQ(heap_->check(), Status::ok);
-    end_others();
-}
-
-// As a fork's child finds them.
-TEST_F(SharedKeptBlocks, WhatLostThreadsCouldKeepOthersMay) {
-    let_others_keep_all_but(0);
-    auto* const lost = open<KeptHeaps>(core()).load();
-    open<KeptSequence>(*lost).fetch_add(1);
-    core().abandon_heaps_except(os::this_thread_id());
-    EXPECT_TRUE(lost->is_lost());
-    EXPECT_EQ(unpromised_units(), KeptRuns::kFirstUnits);
-    EXPECT_EQ(heap_->check(), Status::ok);
-    end_others();
-    EXPECT_EQ(heap_->check(), Status::ok);
 }
 
 TEST_F(KeptBlocks, WhoMissesWhatItGaveUpKeepsMore) {
