@@ -17,12 +17,30 @@ enum class RingPause : std::uint8_t {
     futures_joined,
 };
 
+// Steps of a reader between which the ring may go on.
+enum class ReadPause : std::uint8_t {
+    // A slot is looked at to unpack a page.
+    slot_looked_at,
+    // The page is unpacked, and not added yet.
+    page_unpacked,
+    // The last reader of a tick is gone, and what was unpacked for it is still there.
+    view_left,
+};
+
 // What a test does at these steps in the place of another thread; null in every program.
 using RingPauseFunction = void (*)(RingPause step);
+using ReadPauseFunction = void (*)(ReadPause step);
 inline constinit std::atomic<RingPauseFunction> ring_pause = nullptr;
+inline constinit std::atomic<ReadPauseFunction> read_pause = nullptr;
 
 inline void pause_ring(RingPause step) noexcept {
     const RingPauseFunction function = ring_pause.load(std::memory_order_relaxed);
+    if (function != nullptr) [[unlikely]]
+        function(step);
+}
+
+inline void pause_read(ReadPause step) noexcept {
+    const ReadPauseFunction function = read_pause.load(std::memory_order_relaxed);
     if (function != nullptr) [[unlikely]]
         function(step);
 }

@@ -1,6 +1,7 @@
 #include "slot_store.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace ouro::detail {
 
@@ -15,6 +16,20 @@ void SlotStore::carve(Carver& carver, std::uint32_t slots) noexcept {
         free_[index] = index + 1;
     capacity_ = slots;
     free_count_ = slots;
+}
+
+// Of the last so many in the list, those that are looked at change places with others.
+void SlotStore::leave_behind(std::uint32_t count) noexcept {
+    const SlotReaders::LookedAt looked_at = readers_->looked_at();
+    if (looked_at.is_empty()) return;
+    std::uint32_t other = 0;
+    for (std::uint32_t& slot : free_.subspan(free_count_ - count, count)) {
+        if (!looked_at.has(slot)) continue;
+        while (looked_at.has(free_[other]))
+            ++other;
+        OURO_ASSERT(other < free_count_ - count, "fewer are looked at than stay behind");
+        std::swap(slot, free_[other++]);
+    }
 }
 
 void SlotStore::give_all(std::span<const std::uint32_t> slots) noexcept {
