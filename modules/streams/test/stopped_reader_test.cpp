@@ -69,8 +69,10 @@ public:
     }
     void write(std::byte* page) {
         if (random_.below(16) == 0) {
-            for (std::size_t at = 0; at < kStatePageBytes; ++at)
-                page[at] = static_cast<std::byte>(random_.below(256));
+            for (std::size_t at = 0; at < kStatePageBytes; at += sizeof(std::uint64_t)) {
+                const std::uint64_t number = random_.next();
+                std::memcpy(page + at, &number, sizeof(number));
+            }
             ASSERT_EQ(ring_.mark(page, kStatePageBytes), Status::ok);
             return;
         }
