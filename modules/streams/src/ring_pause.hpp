@@ -17,7 +17,7 @@ enum class RingPause : std::uint8_t {
     futures_joined,
 };
 
-// Steps of a reader between which the ring may go on.
+// Steps of a reader between which the ring may go on, and one of the ring at which readers may end.
 enum class ReadPause : std::uint8_t {
     // A slot is looked at to unpack a page.
     slot_looked_at,
@@ -25,6 +25,8 @@ enum class ReadPause : std::uint8_t {
     page_unpacked,
     // The last reader of a tick is gone, and what was unpacked for it is still there.
     view_left,
+    // Versions are about to be taken away; the views that are there are kept meanwhile, and end.
+    views_kept,
 };
 
 // What a test does at these steps in the place of another thread; null in every program.

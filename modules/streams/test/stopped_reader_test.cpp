@@ -224,6 +224,27 @@ TEST_P(StoppedReader, KeepsNobodyWaitingWhereItEnds) {
     }
 }
 
+// A view ends when pages are about to be unpacked for it: none of them is left for who has its place next.
+TEST_P(StoppedReader, EndsWhileItsPagesAreTakenAway) {
+    int stops = 0;
+    for (bool was_there = true; was_there && stops < 40; stops += was_there ? 1 : 0) {
+        SCOPED_TRACE("stop " + std::to_string(stops));
+        begin();
+        TickView view = watch(old_tick());
+        expect_page(view, 3);
+        Stop::set(ReadPause::views_kept, stops, [&] { view = TickView{}; });
+        run(kAllOfThePast / 2);
+        was_there = Stop::was_there();
+        const TickView next = watch(old_tick());
+        run(kAllOfThePast);
+        for (std::uint32_t page = 0; page < kPages; ++page)
+            expect_page(next, page);
+        expect_sound();
+        if (HasFailure()) return;
+    }
+    EXPECT_GT(stops, 10);
+}
+
 // The other way round: a reader whose history changes at every look, again and again, has its page from the
 // thread that changes it.
 TEST_P(StoppedReader, IsServedWhereItNeverSucceeds) {
