@@ -1,6 +1,5 @@
 #include "page_copy.hpp"
 #include "ring_core.hpp"
-#include "ring_pause.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -146,7 +145,6 @@ void RingCore::close_gate() noexcept {
     if (gate_depth_++ == 0) gate_.close();
     for (std::uint32_t cell = 0; cell < LeaseTable::kReaderCells; ++cell)
         if ((held_cells_ >> cell & 1) == 0 && leases_.hold(cell)) held_cells_ |= std::uint32_t{1} << cell;
-    pause_read(ReadPause::views_kept);
 }
 
 void RingCore::open_gate() noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace ouro::detail {
@@ -25,13 +26,14 @@ enum class ReadPause : std::uint8_t {
     page_unpacked,
     // The last reader of a tick is gone, and what was unpacked for it is still there.
     view_left,
-    // Versions are about to be taken away; the views that are there are kept meanwhile, and end.
-    views_kept,
+    // The ring has unpacked a page for a reader, which may be about to end its view.
+    unpacked_for_reader,
 };
 
 // What a test does at these steps in the place of another thread; null in every program.
 using RingPauseFunction = void (*)(RingPause step);
-using ReadPauseFunction = void (*)(ReadPause step);
+// The second with the slot that is looked at.
+using ReadPauseFunction = void (*)(ReadPause step, const std::byte* slot);
 inline constinit std::atomic<RingPauseFunction> ring_pause = nullptr;
 inline constinit std::atomic<ReadPauseFunction> read_pause = nullptr;
 
@@ -41,10 +43,10 @@ inline void pause_ring(RingPause step) noexcept {
         function(step);
 }
 
-inline void pause_read(ReadPause step) noexcept {
+inline void pause_read(ReadPause step, const std::byte* slot = nullptr) noexcept {
     const ReadPauseFunction function = read_pause.load(std::memory_order_relaxed);
     if (function != nullptr) [[unlikely]]
-        function(step);
+        function(step, slot);
 }
 
 }  // namespace ouro::detail

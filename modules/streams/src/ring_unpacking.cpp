@@ -48,7 +48,7 @@ bool RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, const 
     const auto may_look = [&](std::uint32_t slot) {
         readers_.look_at(reader.number, slot);
         is_there = is_there && gate_.is_same_turn(reader.turn);
-        if (is_there) pause_read(ReadPause::slot_looked_at);
+        if (is_there) pause_read(ReadPause::slot_looked_at, slots_.page(slot));
         return is_there;
     };
     PackedRecord last;
@@ -147,6 +147,7 @@ void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint
         const std::uint32_t place = unpacked_.take();
         OURO_ASSERT(place != 0, "readers unpack more than was set aside for them");
         read_packed(page, version.slot, unpacked_.bytes(place));
+        pause_read(ReadPause::unpacked_for_reader);
         unpacked_.add(cell, page, place);
     }
 }
