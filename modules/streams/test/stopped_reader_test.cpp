@@ -87,6 +87,8 @@ public:
 
     // A tick that is far back, of which nothing is unpacked yet.
     [[nodiscard]] Tick old_tick(Tick more = 0) const { return *ring_.nearest(ring_.oldest() + 4 + more); }
+    // One that is packed against the newest, or against the last that are not packed.
+    [[nodiscard]] Tick new_tick() const { return ring_.newest() - (GetParam().fine ? 2 : 5); }
     void expect_page(const TickView& view, std::uint32_t page) {
         const Pages& expected = watched_.at(view.tick());
         EXPECT_EQ(
@@ -130,7 +132,6 @@ struct Stop {
     static inline int visit = 0;
     static inline int visits = 0;
     static inline std::function<void()> meanwhile;
-
     static inline const std::byte* slot = nullptr;
 
     static void pause(ReadPause at, const std::byte* looked_at) {
@@ -160,7 +161,7 @@ void StoppedReader::expect_no_wait(const char* name, bool is_old, ReadPause step
         SCOPED_TRACE(std::string(name) + " at stop " + std::to_string(stops) + " of step " +
                      std::to_string(static_cast<int>(step)));
         begin();
-        const TickView view = watch(is_old ? old_tick() : ring_.newest() - 5);
+        const TickView view = watch(is_old ? old_tick() : new_tick());
         Stop::set(step, stops, [&] { expect_unchanged(Stop::slot, go_on); });
         expect_page(view, kPage);
         was_there = Stop::was_there();
@@ -184,6 +185,11 @@ constexpr Meanwhile kMeanwhile[] = {
     {"a tick", [](StoppedReader& test) { test.run(1); }},
     {"some ticks", [](StoppedReader& test) { test.run(9); }},
     {"all of the past", [](StoppedReader& test) { test.run(kAllOfThePast); }},
+    {"back by a tick",
+     [](StoppedReader& test) {
+         ASSERT_TRUE(test.ring_.rollback(test.ring_.newest() - 1));
+         test.run(8);
+     }},
     {"back to a tick before",
      [](StoppedReader& test) {
          ASSERT_TRUE(test.ring_.rollback(*test.ring_.nearest(test.ring_.oldest() + 1)));
