@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -40,7 +39,9 @@ public:
     public:
         [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
         [[nodiscard]] bool has(std::uint32_t slot) const noexcept {
-            return std::find(slots_.begin(), slots_.begin() + count_, slot) != slots_.begin() + count_;
+            for (std::uint32_t index = 0; index < count_; ++index)
+                if (slots_[index] == slot) return true;
+            return false;
         }
 
     private:

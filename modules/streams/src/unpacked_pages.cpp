@@ -5,9 +5,9 @@
 namespace ouro::detail {
 
 void UnpackedPages::carve(Carver& carver, std::uint32_t places) noexcept {
-    cell_lists_ = places == 0 ? 0 : std::bit_ceil((places + kListLength - 1) / kListLength);
+    cell_lists_ = places == 0 ? 0 : std::bit_ceil(places / kListLength + 1);
     nodes_ = carver.take<Node>(places == 0 ? 0 : std::uint64_t{places} + 1);
-    lists_ = carver.take<Word>(cell_lists_ * LeaseTable::kReaderCells);
+    lists_ = carver.take<Word>(std::uint64_t{cell_lists_} * LeaseTable::kReaderCells);
     pages_ = carver.take<std::byte>(std::uint64_t{places} * kStatePageBytes, kStatePageBytes).data();
     if (nodes_.empty()) return;
     for (std::uint32_t place = 1; place < places; ++place)
@@ -18,7 +18,7 @@ void UnpackedPages::carve(Carver& carver, std::uint32_t places) noexcept {
 UnpackedPages::Word& UnpackedPages::list_of(std::uint32_t cell, std::uint32_t page) const noexcept {
     constexpr std::uint32_t kSpread = 0x9e3779b1;
     const std::uint32_t mixed = page * kSpread;
-    return lists_[cell * cell_lists_ + ((mixed ^ mixed >> 15) & (cell_lists_ - 1))];
+    return lists_[std::size_t{cell} * cell_lists_ + ((mixed ^ mixed >> 15) & (cell_lists_ - 1))];
 }
 
 std::uint32_t UnpackedPages::find_in(std::uint32_t first, std::uint32_t end,

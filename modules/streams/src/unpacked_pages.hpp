@@ -44,7 +44,7 @@ public:
 private:
     using Word = std::atomic<std::uint32_t>;
     // Where one cell has all pages, its lists are about so long.
-    static constexpr std::uint64_t kListLength = 8;
+    static constexpr std::uint32_t kListLength = 8;
 
     // The first is never used: zero is no place.
     struct Node {
@@ -64,7 +64,7 @@ private:
     std::span<Node> nodes_;
     // So many for each cell.
     std::span<Word> lists_;
-    std::size_t cell_lists_ = 0;
+    std::uint32_t cell_lists_ = 0;
     std::array<Word, LeaseTable::kReaderCells> first_{};
     // True before anything is in the cell's lists.
     std::array<std::atomic<bool>, LeaseTable::kReaderCells> has_any_{};
