@@ -225,6 +225,49 @@ TEST(SyncTest, BytesOfTheKindThatIsNamedAreShown) {
     EXPECT_EQ(std::string_view(other->difference.segment.data()), "script");
 }
 
+// A mask that ends within a word: what differs beside it is named, and what is behind the mask, never the
+// mask nor a byte that is the same.
+TEST(SyncTest, MaskedHalvesOfWordsAreNotNamed) {
+    auto ring = StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 20, .history_bytes = 8 << 20});
+    ASSERT_TRUE(ring);
+    auto* const words = reinterpret_cast<std::uint32_t*>(ring->segment_block("world")->data);
+    const auto offset_of = [&](const void* at) {
+        return static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - ring->image().data);
+    };
+    ASSERT_EQ(ring->mask(&words[0], 4), Status::ok);
+    ASSERT_EQ(ring->mask(&words[3005], 4), Status::ok);
+    std::uint32_t clock = 0;
+    bool differs_beside = false;
+    const auto step = [&](Tick) {
+        words[0] = ++clock;
+        words[1] = differs_beside ? clock : 5;
+        // The second mask is among them.
+        for (std::uint32_t at = 3000; at < 3008; ++at)
+            words[at] = clock;
+        ASSERT_EQ(ring->mark(words, 4 * 4096), Status::ok);
+    };
+    const auto named = [&] {
+        for (int each = 0; each < 4; ++each) {
+            step(0);
+            EXPECT_TRUE(ring->commit());
+        }
+        const auto outcome = sync_test(*ring, 3, step);
+        EXPECT_TRUE(outcome && outcome->differs);
+        return outcome ? outcome->difference : SyncDifference();
+    };
+    const SyncDifference behind = named();
+    ASSERT_TRUE(behind.page_known);
+    EXPECT_EQ(behind.offset, offset_of(&words[3000]));
+    EXPECT_EQ(behind.bytes, offset_of(&words[3005]) - behind.offset);
+    EXPECT_EQ(behind.page, behind.offset / kStatePageBytes);
+    EXPECT_NE(behind.first[0], behind.second[0]);
+
+    differs_beside = true;
+    const SyncDifference beside = named();
+    EXPECT_EQ(beside.offset, offset_of(&words[1]));
+    EXPECT_EQ(beside.bytes, 4U);
+}
+
 TEST(SyncTest, AStepThatCommitsByItselfIsRefused) {
     Simulation simulation;
     simulation.run(20);
