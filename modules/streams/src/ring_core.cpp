@@ -106,6 +106,21 @@ std::uint64_t RingCore::most_slots(const RingSizes& sizes) noexcept {
     return sizes.packs ? PackedStore::kMaxSlots : UINT32_MAX / 2;
 }
 
+// What all ticks of the present can take when each changes every page; where versions are packed, one is
+// whole and packed for a while.
+std::uint64_t RingCore::present_slots(const RingSizes& sizes) noexcept {
+    const std::uint64_t ticks = std::uint64_t{sizes.ticks} + sizes.thinned_groups + 2;
+    return sizes.pages * ticks * (sizes.packs ? 2 : 1) + (sizes.packs ? kSetApart : 0);
+}
+
+// More than these nobody can use: every tick that can be read, and every future, has every page.
+std::uint64_t RingCore::useful_slots(const StateRingOptions& options, const RingSizes& sizes) noexcept {
+    const std::uint64_t ticks = std::uint64_t{sizes.ticks} + sizes.thinned_groups + 1;
+    const std::uint64_t readers = LeaseTable::kReaderCells + LeaseTable::kMaxKept * ticks;
+    const std::uint64_t asked = options.reader_bytes >> kStatePageShift;
+    return present_slots(sizes) + (asked != 0 ? asked : sizes.pages * readers);
+}
+
 // What no bound is large enough for is refused as such.
 Status RingCore::check_least(const StateRingOptions& options, const RingSizes& sizes,
                              RingRefusal& why) noexcept {
@@ -132,7 +147,8 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     if (const Status status = check_least(options, sizes, why); status != Status::ok) return status;
     // As many slots as the bound holds; each costs nearly the same.
     std::uint64_t low = 0;
-    std::uint64_t high = std::min(options.history_bytes >> kStatePageShift, most_slots(sizes));
+    std::uint64_t high =
+        std::min({options.history_bytes >> kStatePageShift, most_slots(sizes), useful_slots(options, sizes)});
     while (low < high) {
         const std::uint64_t middle = low + (high - low + 1) / 2;
         divide(options, middle, sizes);
@@ -153,10 +169,12 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
 void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept {
     const std::uint64_t twice = 2 * std::uint64_t{sizes.pages} + (sizes.packs ? kSetApart : 0);
     const std::uint64_t spare = slots > twice ? slots - twice : 0;
+    const std::uint64_t present = present_slots(sizes);
+    const std::uint64_t others = std::max(spare / 2, slots > present ? slots - present : 0);
     const std::uint64_t asked = options.reader_bytes >> kStatePageShift;
     sizes.slots = static_cast<std::uint32_t>(slots);
     sizes.versions = slots * (sizes.fine ? kFineVersionsPerSlot : sizes.packs ? kVersionsPerSlot : 1);
-    sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : spare / 2, spare));
+    sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : others, spare));
     const std::uint64_t unpacked = options.unpacked_bytes >> kStatePageShift;
     if (sizes.packs)
         sizes.unpacked = static_cast<std::uint32_t>(std::min<std::uint64_t>(

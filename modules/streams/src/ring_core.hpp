@@ -130,6 +130,9 @@ private:
     [[nodiscard]] static std::uint64_t least_slots(const StateRingOptions& options,
                                                    const RingSizes& sizes) noexcept;
     [[nodiscard]] static std::uint64_t most_slots(const RingSizes& sizes) noexcept;
+    [[nodiscard]] static std::uint64_t present_slots(const RingSizes& sizes) noexcept;
+    [[nodiscard]] static std::uint64_t useful_slots(const StateRingOptions& options,
+                                                    const RingSizes& sizes) noexcept;
     [[nodiscard]] static Status check_least(const StateRingOptions& options, const RingSizes& sizes,
                                             RingRefusal& why) noexcept;
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;

@@ -36,6 +36,7 @@ public:
         OURO_ASSERT(count <= free_count(), "there are not so many free slots");
         if (readers_ != nullptr) leave_behind(count);
         free_count_ -= count;
+        if (free_count_ < untouched_) list_from(free_count_);
         return free_.subspan(free_count_, count);
     }
     // Requires: none of them is zero.
@@ -61,6 +62,11 @@ public:
 
 private:
     void leave_behind(std::uint32_t count) noexcept;
+    // Slots that were never taken are in the list as zeros, and are those of their places.
+    [[nodiscard]] std::uint32_t free_slot(std::uint32_t at) const noexcept {
+        return free_[at] != 0 ? free_[at] : at + 1;
+    }
+    void list_from(std::uint32_t begin) noexcept;
 
     std::byte* pages_ = nullptr;
     std::span<std::uint32_t> free_;
@@ -68,6 +74,8 @@ private:
     std::uint32_t capacity_ = 0;
     std::uint32_t free_count_ = 0;
     std::uint32_t spared_ = 0;
+    // Before this place there can be zeros.
+    std::uint32_t untouched_ = 0;
     const SlotReaders* readers_ = nullptr;
 };
 

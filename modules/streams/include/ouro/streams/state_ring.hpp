@@ -35,7 +35,7 @@ struct StateRingOptions {
     // StateRing::least_history_bytes() says how much that is.
     std::uint64_t history_bytes = std::uint64_t{1} << 30;
     // Of these, how much readers of old ticks may keep from being given up; zero: half of what is left
-    // when every page is held twice.
+    // when every page is held twice, or all that the ticks themselves cannot use, if that is more.
     std::uint64_t reader_bytes = 0;
     // Packs versions that were replaced more than `dense_ticks` ago, as what they differ in from the next
     // one: far more ticks fit into the bytes, and reading or going back to old ones takes longer. Workers do
