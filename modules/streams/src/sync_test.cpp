@@ -89,12 +89,13 @@ void describe_bytes(const StateRing& ring, const TickView& first, const TickView
     read_both(first, second, difference);
 }
 
-// Goes back, with the first run kept aside where that can be paid for.
-Expected<KeptFuture> go_back(StateRing& ring, Tick tick) noexcept {
+// Goes back, with the first run kept aside where that can be paid for; else it is said what was missing.
+Expected<KeptFuture> go_back(StateRing& ring, Tick tick, Status& not_kept) noexcept {
     const auto future = ring.branch(tick);
     if (future ||
         (future.status() != Status::budget_exceeded && future.status() != Status::capacity_exhausted))
         return future;
+    not_kept = future.status();
     if (const auto done = ring.rollback(tick); !done) return done.status();
     return KeptFuture();
 }
@@ -109,6 +110,7 @@ SyncDifference describe(const StateRing& ring, KeptFuture future, Tick tick, con
     if (future.is_null()) return difference;
     const auto before = ring.view(future, tick);
     const auto after = ring.view(tick);
+    difference.not_kept = before ? after.status() : before.status();
     if (before && after) describe_bytes(ring, *before, *after, difference);
     if (difference.page_known) difference.owner = find_owner(ring, difference.offset, sources);
     return difference;
@@ -130,7 +132,8 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
     std::array<Hashes, kMaxSyncDistance> first;
     for (std::uint32_t index = 0; index < distance; ++index)
         first[index] = hashes_of(ring, start + 1 + index);
-    const auto future = go_back(ring, start);
+    Status not_kept = Status::ok;
+    const auto future = go_back(ring, start, not_kept);
     if (!future) return future.status();
     SyncOutcome outcome;
     outcome.ticks = distance;
@@ -144,6 +147,7 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
         if (outcome.differs || second == first[index]) continue;
         outcome.differs = true;
         outcome.difference = describe(ring, *future, tick, first[index], second, sources);
+        if (future->is_null()) outcome.difference.not_kept = not_kept;
     }
     if (!future->is_null()) (void)ring.drop(*future);
     if (status != Status::ok) return status;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -174,6 +176,57 @@ TEST(SyncTest, ADifferenceWithoutBytesIsASentenceToo) {
     std::array<char, 7> small{};
     EXPECT_EQ(describe_difference(difference, small), "tick 5");
     EXPECT_EQ(describe_difference(difference, {}), "");
+}
+
+// Where readers have all places, more memory would not help, and it is not said that it would.
+TEST(SyncTest, WhatKeepsTheBytesFromBeingNamedIsTold) {
+    Simulation simulation(64 << 20);
+    simulation.cheat_from(38);
+    simulation.run(40);
+    const auto test = [&] {
+        const auto outcome = sync_test(simulation.ring(), 3, [&](Tick each) { simulation.step(each); });
+        EXPECT_TRUE(outcome && outcome->differs);
+        return outcome ? outcome->difference : SyncDifference();
+    };
+    std::array<char, 300> text;
+    {
+        std::vector<TickView> views;
+        for (Tick tick = 1; tick <= 32; ++tick) {
+            auto view = simulation.ring().view(tick);
+            ASSERT_TRUE(view) << status_name(view.status());
+            views.push_back(*std::move(view));
+        }
+        const SyncDifference difference = test();
+        EXPECT_FALSE(difference.page_known);
+        EXPECT_EQ(difference.not_kept, Status::capacity_exhausted);
+        EXPECT_NE(describe_difference(difference, text).find("; with fewer ticks that are read"),
+                  std::string_view::npos);
+    }
+    const SyncDifference difference = test();
+    EXPECT_TRUE(difference.page_known);
+    EXPECT_EQ(difference.not_kept, Status::ok);
+
+    Simulation poor(*StateRing::least_history_bytes({.segments = {&kWorld, 1}, .history_ticks = 40}));
+    poor.cheat_from(8);
+    poor.run(10);
+    const auto outcome = sync_test(poor.ring(), 3, [&](Tick each) { poor.step(each); });
+    ASSERT_TRUE(outcome && outcome->differs);
+    EXPECT_EQ(outcome->difference.not_kept, Status::budget_exceeded);
+    EXPECT_NE(describe_difference(outcome->difference, text).find("; with more history_bytes"),
+              std::string_view::npos);
+}
+
+// What was written and not committed is undone, as by a rollback.
+TEST(SyncTest, WhatIsNotCommittedIsUndone) {
+    Simulation simulation;
+    simulation.run(20);
+    const std::uint64_t hash = *simulation.ring().hash(20);
+    simulation.step(21);
+    const auto outcome = sync_test(simulation.ring(), 7, [&](Tick each) { simulation.step(each); });
+    ASSERT_TRUE(outcome);
+    EXPECT_FALSE(outcome->differs);
+    ASSERT_TRUE(simulation.ring().commit());
+    EXPECT_EQ(*simulation.ring().hash(21), hash);
 }
 
 // Of both kinds, one differs first in the image and the other one is told of, by its hash and its bytes.
