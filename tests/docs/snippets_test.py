@@ -107,7 +107,8 @@ class Snippets(unittest.TestCase):
 
     def test_whole_programs_are_those_of_the_examples(self):
         for page, example in (("docs/ecs.md", "examples/ecs_rewind.cpp"),
-                              ("docs/ecs-tools.md", "examples/dump_a_tick.cpp")):
+                              ("docs/ecs-tools.md", "examples/dump_a_tick.cpp"),
+                              ("docs/state-ring.md", "examples/late_inputs.cpp")):
             codes = [code for _, _, code in blocks_in(page)]
             with open(os.path.join(SOURCE, example), encoding="utf-8") as text:
                 self.assertIn(text.read(), codes, f"{page} shows another program than {example}")

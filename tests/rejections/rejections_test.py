@@ -62,6 +62,10 @@ class Rejections(unittest.TestCase):
     def test_a_width_that_differs(self):
         self.assert_fields_rejected("long double value;", "use std::int32_t")
         self.assert_fields_rejected("wchar_t letter;", "use std::int32_t")
+        self.assert_fields_rejected("__extension__ __int128 large;", "use std::int32_t")
+
+    def test_a_pair(self):
+        self.assert_fields_rejected("std::pair<std::uint32_t, std::uint32_t> both;", "a struct with named fields")
 
     def test_what_owns_memory(self):
         self.assert_fields_rejected("std::string name;", "use SimVec, SimString, SimMap")

@@ -5,13 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <type_traits>
 
 namespace ouro::detail {
 
-// Divides one block of zeros into arrays. The same calls on a carver without a block only add up what they
-// would take.
+// Divides one block of zeros into arrays, and writes to none of it: memory that nobody uses stays with the
+// system, however large a bound is. What has to be something else than zeros at its beginning is for whoever
+// takes it. The same calls on a carver without a block only add up what they would take.
 class Carver {
 public:
     // Of each array, and of the block.
@@ -22,15 +23,13 @@ public:
 
     template <class T>
     std::span<T> take(std::uint64_t count, std::size_t alignment = kAlignment) noexcept {
+        static_assert(std::is_trivially_destructible_v<T>);
         used_ = (used_ + alignment - 1) & ~std::uint64_t{alignment - 1};
         const std::uint64_t begin = used_;
         used_ += count * sizeof(T);
         if (block_.is_null()) return {};
         OURO_ASSERT(used_ <= block_.size, "more is taken than was added up");
-        auto* first = reinterpret_cast<T*>(block_.data + begin);
-        for (std::uint64_t index = 0; index < count; ++index)
-            if constexpr (!std::is_trivially_default_constructible_v<T>) std::construct_at(first + index);
-        return {first, static_cast<std::size_t>(count)};
+        return {reinterpret_cast<T*>(block_.data + begin), static_cast<std::size_t>(count)};
     }
 
     [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_; }

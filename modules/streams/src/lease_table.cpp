@@ -1,5 +1,7 @@
 #include "lease_table.hpp"
 
+#include <ouro/base/assert.hpp>
+
 #include <algorithm>
 
 namespace ouro::detail {
@@ -23,12 +25,21 @@ bool LeaseTable::join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexc
     std::uint64_t value = cell.load(std::memory_order_relaxed);
     for (;;) {
         const Lease lease = unpack(value);
-        const bool has_room = (value & kSettled) != 0 && (value & kReaders) != kReaders;
+        const bool has_room = (value & kSettled) != 0 && (value & kReaders) < kReaders - kOneReader;
         if (!lease.is_held || lease.tick != tick || lease.future != future || !has_room) return false;
         if (cell.compare_exchange_weak(value, value + kOneReader, std::memory_order_seq_cst,
                                        std::memory_order_relaxed))
             return true;
     }
+}
+
+bool LeaseTable::hold(std::uint32_t index) noexcept {
+    std::uint64_t value = cells_[index].load(std::memory_order_seq_cst);
+    do {
+        if ((value & kReaders) == 0) return false;
+        OURO_ASSERT((value & kReaders) != kReaders, "a tick has no more readers than can be counted");
+    } while (!cells_[index].compare_exchange_weak(value, value + kOneReader, std::memory_order_seq_cst));
+    return true;
 }
 
 bool LeaseTable::reserve(std::uint32_t pages) noexcept {

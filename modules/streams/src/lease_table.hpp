@@ -27,6 +27,8 @@ public:
         std::uint32_t tick = 0;
         std::uint8_t future = 0;
         bool is_held = false;
+        // Whoever has it knows that the tick was there.
+        bool is_settled = false;
     };
 
     // How many pages all leases together may keep from being given up.
@@ -42,7 +44,10 @@ public:
     void end(std::uint32_t cell) noexcept {
         if (leave(cell)) give_back(cell);
     }
-    // The same in two steps. True for the last one: nobody holds the cell any more, and nobody can take it
+    // One reader more, whoever it is for; false when there is none. For the thread that commits, which keeps
+    // a view from ending by it.
+    [[nodiscard]] bool hold(std::uint32_t cell) noexcept;
+    // As end(), in two steps. True for the last one: nobody holds the cell any more, and nobody can take it
     // before it is given back, with whatever was there for it.
     [[nodiscard]] bool leave(std::uint32_t cell) noexcept;
     void give_back(std::uint32_t cell) noexcept;
@@ -111,7 +116,8 @@ private:
     static Lease unpack(std::uint64_t value) noexcept {
         return {.tick = static_cast<std::uint32_t>(value >> kTickShift),
                 .future = static_cast<std::uint8_t>(value & (kSettled - 1)),
-                .is_held = (value & kReaders) != 0};
+                .is_held = (value & kReaders) != 0,
+                .is_settled = (value & kSettled) != 0};
     }
     [[nodiscard]] bool join(Cell& cell, std::uint32_t tick, std::uint8_t future) noexcept;
     static std::uint64_t pack(std::uint32_t tick, std::uint8_t future) noexcept {

@@ -43,19 +43,6 @@ PackedRecord PackedStore::record(const SlotStore& slots, std::uint32_t word) noe
     return record;
 }
 
-const std::byte* PackedStore::bytes_of(const SlotStore& slots, std::uint32_t word,
-                                       std::byte* room) const noexcept {
-    const std::uint32_t slot = slot_of(word);
-    const std::uint32_t offset = offset_of(word);
-    const std::uint32_t bytes = record(slots, word).bytes;
-    const std::byte* from = slots.page(slot) + offset + kUnit;
-    if (!goes_on(offset, bytes)) return from;
-    const std::size_t first = kStatePageBytes - offset - kUnit;
-    if (first != 0) std::memcpy(room, from, first);
-    std::memcpy(room + first, slots.page(next_[slot]), bytes - first);
-    return room;
-}
-
 void PackedStore::hold(const SlotStore& slots, std::uint32_t word) noexcept {
     const std::uint32_t slot = slot_of(word);
     const std::uint32_t bytes = record(slots, word).bytes;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace ouro::detail {
@@ -28,6 +29,11 @@ struct PackedRecord {
     std::uint16_t packed_bytes = 0;
 };
 static_assert(sizeof(PackedRecord) == 16);
+
+// Every slot may be looked at.
+struct AnySlot {
+    bool operator()(std::uint32_t) const noexcept { return true; }
+};
 
 // Records of packed versions, one behind the other in slots of the store that they share with whole pages. A
 // slot is free again when none of its records is needed. One that does not fit goes on in the next slot.
@@ -57,10 +63,15 @@ public:
                                        const PackedRecord& record, const std::byte* bytes) noexcept;
 
     [[nodiscard]] static PackedRecord record(const SlotStore& slots, std::uint32_t word) noexcept;
-    // What follows the record: where it is, or copied into the room when it lies in two slots. Requires: room
-    // for kStatePageBytes.
-    [[nodiscard]] const std::byte* bytes_of(const SlotStore& slots, std::uint32_t word,
-                                            std::byte* room) const noexcept;
+    [[nodiscard]] static std::uint32_t slot_of(std::uint32_t word) noexcept {
+        return (word & ~kPackedBit) >> kUnitBits;
+    }
+    // What follows the record: where it is, or copied into the room when it lies in two slots.
+    // `may_look(slot)` is asked for the second one, and not any more for the first; null when it says no.
+    // Requires: room for kStatePageBytes.
+    template <class MayLook = AnySlot>
+    [[nodiscard]] const std::byte* bytes_of(const SlotStore& slots, std::uint32_t word, std::byte* room,
+                                            MayLook&& may_look = {}) const noexcept;
 
     // A record is needed; no longer. Slots that nothing holds any more are given back.
     void hold(const SlotStore& slots, std::uint32_t word) noexcept;
@@ -84,7 +95,6 @@ private:
     static constexpr std::uint32_t kUnit = sizeof(PackedRecord);
     static constexpr unsigned kUnitBits = 8;
 
-    static std::uint32_t slot_of(std::uint32_t word) noexcept { return (word & ~kPackedBit) >> kUnitBits; }
     static std::uint32_t offset_of(std::uint32_t word) noexcept {
         return (word & ((1U << kUnitBits) - 1)) * kUnit;
     }
@@ -99,5 +109,21 @@ private:
     std::uint64_t records_ = 0;
     std::uint64_t bytes_ = 0;
 };
+
+template <class MayLook>
+const std::byte* PackedStore::bytes_of(const SlotStore& slots, std::uint32_t word, std::byte* room,
+                                       MayLook&& may_look) const noexcept {
+    const std::uint32_t slot = slot_of(word);
+    const std::uint32_t offset = offset_of(word);
+    const std::uint32_t bytes = record(slots, word).bytes;
+    const std::byte* from = slots.page(slot) + offset + kUnit;
+    if (!goes_on(offset, bytes)) return from;
+    const std::size_t first = kStatePageBytes - offset - kUnit;
+    if (first != 0) std::memcpy(room, from, first);
+    const std::uint32_t next = next_[slot];
+    if (!may_look(next)) return nullptr;
+    std::memcpy(room + first, slots.page(next), bytes - first);
+    return room;
+}
 
 }  // namespace ouro::detail

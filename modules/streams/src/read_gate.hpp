@@ -7,41 +7,29 @@
 
 namespace ouro::detail {
 
-// Readers that unpack a page are inside for that time, and those that end a view for a moment; the thread
-// that commits closes the gate before it takes away what they may be looking at, and waits for those inside:
-// as long as it takes to unpack a page, and longer only where one of them lost its core meanwhile.
+// Closed while packed versions are taken away or changed in place. The thread that commits closes it and
+// waits for nobody: a reader notes the turn before it looks for a version, says where it looks (SlotReaders)
+// and then whether the turn is still the same; if not, it begins anew. All in one order for all threads.
 class ReadGate {
 public:
-    void enter() noexcept {
-        while ((state_.fetch_add(1, std::memory_order_acq_rel) & kClosed) != 0) {
-            state_.fetch_sub(1, std::memory_order_acq_rel);
-            os::GiveWay way;
-            while ((state_.load(std::memory_order_relaxed) & kClosed) != 0)
-                way.once();
+    // For readers: the turn that it is, as soon as it is open.
+    [[nodiscard]] std::uint32_t wait_until_open() const noexcept {
+        for (os::GiveWay way;; way.once()) {
+            const std::uint32_t turn = turn_.load(std::memory_order_seq_cst);
+            if (turn % 2 == 0) return turn;
         }
     }
-    void leave() noexcept { state_.fetch_sub(1, std::memory_order_release); }
-    // Whoever closes the gate from here on sees what was done before.
-    void pass() noexcept {
-        enter();
-        leave();
+    [[nodiscard]] bool is_same_turn(std::uint32_t turn) const noexcept {
+        return turn_.load(std::memory_order_seq_cst) == turn;
     }
 
-    // For one thread, and not while it is closed.
-    void close() noexcept {
-        state_.fetch_or(kClosed, std::memory_order_acq_rel);
-        os::GiveWay way(kClosingPauses);
-        while (state_.load(std::memory_order_acquire) != kClosed)
-            way.once();
-    }
-    void open() noexcept { state_.fetch_and(~kClosed, std::memory_order_release); }
+    // For one thread, in turns.
+    void close() noexcept { turn_.fetch_add(1, std::memory_order_seq_cst); }
+    void open() noexcept { turn_.fetch_add(1, std::memory_order_seq_cst); }
 
 private:
-    // Longer than a page is unpacked.
-    static constexpr unsigned kClosingPauses = 2000;
-    static constexpr std::uint32_t kClosed = std::uint32_t{1} << 31;
-
-    std::atomic<std::uint32_t> state_ = 0;
+    // Odd while it is closed.
+    std::atomic<std::uint32_t> turn_ = 0;
 };
 
 }  // namespace ouro::detail

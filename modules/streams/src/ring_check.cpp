@@ -46,7 +46,7 @@ Status RingCore::check() noexcept {
     if (const Status status = index_.check(); status != Status::ok) return status;
     std::ranges::fill(seen_, std::uint8_t{0});
     if (!slots_.is_sound(seen_)) return Status::corrupt_data;
-    std::uint64_t count = slots_.free_count();
+    std::uint64_t count = slots_.unused_count();
     bool is_sound = true;
     if (packs_) {
         packed_.begin_recount();

@@ -14,6 +14,7 @@ constexpr std::size_t kAhead = 4;
 
 Expected<Tick> RingCore::commit() noexcept {
     if (newest() >= kLastTick) return Status::capacity_exhausted;
+    if (packs_) serve_readers();
     collect();
     const std::span<const std::uint32_t> pages = scratch_.first(marks_.drain(scratch_.data()));
     const auto count = static_cast<std::uint32_t>(pages.size());

@@ -2,6 +2,7 @@
 
 #include "page_copy.hpp"
 #include "refuse.hpp"
+#include "ring_pause.hpp"
 
 #include <ouro/base/align.hpp>
 #include <ouro/os/give_way.hpp>
@@ -22,8 +23,11 @@ constexpr std::uint64_t kVersionsPerSlot = 8;
 constexpr std::uint64_t kFineVersionsPerSlot = 16;
 // Slots that are in use for a few records: at the ends of the packed history, and of kept futures.
 constexpr std::uint64_t kPartlyUsed = 2 * (LeaseTable::kMaxKept + 2);
-// Readers of one tick may unpack one page at the same time, of which one is kept.
-constexpr std::uint32_t kUnpackedAtOnce = 64;
+// Those, and the ones that nobody gets while a reader looks at them.
+constexpr std::uint64_t kSetApart = kPartlyUsed + SlotReaders::kMost;
+// Readers of one tick may unpack one page at the same time, of which one is kept; so may the thread that
+// commits.
+constexpr std::uint32_t kUnpackedAtOnce = SlotReaders::kMost + 1;
 
 }  // namespace
 
@@ -94,12 +98,27 @@ Expected<RingSizes> RingCore::begin_sizes(const StateRingOptions& options, std::
 
 std::uint64_t RingCore::least_slots(const StateRingOptions& options, const RingSizes& sizes) noexcept {
     return 2 * std::uint64_t{sizes.pages} + (options.reader_bytes >> kStatePageShift) +
-           (sizes.packs ? kPartlyUsed : 0);
+           (sizes.packs ? kSetApart : 0);
 }
 
 // Slots are named by numbers that have to fit, with what else a word says.
 std::uint64_t RingCore::most_slots(const RingSizes& sizes) noexcept {
     return sizes.packs ? PackedStore::kMaxSlots : UINT32_MAX / 2;
+}
+
+// What all ticks of the present can take when each changes every page; where versions are packed, one is
+// whole and packed for a while.
+std::uint64_t RingCore::present_slots(const RingSizes& sizes) noexcept {
+    const std::uint64_t ticks = std::uint64_t{sizes.ticks} + sizes.thinned_groups + 2;
+    return sizes.pages * ticks * (sizes.packs ? 2 : 1) + (sizes.packs ? kSetApart : 0);
+}
+
+// More than these nobody can use: every tick that can be read, and every future, has every page.
+std::uint64_t RingCore::useful_slots(const StateRingOptions& options, const RingSizes& sizes) noexcept {
+    const std::uint64_t ticks = std::uint64_t{sizes.ticks} + sizes.thinned_groups + 1;
+    const std::uint64_t readers = LeaseTable::kReaderCells + LeaseTable::kMaxKept * ticks;
+    const std::uint64_t asked = options.reader_bytes >> kStatePageShift;
+    return present_slots(sizes) + (asked != 0 ? asked : sizes.pages * readers);
 }
 
 // What no bound is large enough for is refused as such.
@@ -128,7 +147,8 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
     if (const Status status = check_least(options, sizes, why); status != Status::ok) return status;
     // As many slots as the bound holds; each costs nearly the same.
     std::uint64_t low = 0;
-    std::uint64_t high = std::min(options.history_bytes >> kStatePageShift, most_slots(sizes));
+    std::uint64_t high =
+        std::min({options.history_bytes >> kStatePageShift, most_slots(sizes), useful_slots(options, sizes)});
     while (low < high) {
         const std::uint64_t middle = low + (high - low + 1) / 2;
         divide(options, middle, sizes);
@@ -147,12 +167,14 @@ Expected<RingSizes> RingCore::measure(const StateRingOptions& options, std::uint
 
 // What it takes to have so many slots: whole pages, as the system gives no others.
 void RingCore::divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept {
-    const std::uint64_t twice = 2 * std::uint64_t{sizes.pages} + (sizes.packs ? kPartlyUsed : 0);
+    const std::uint64_t twice = 2 * std::uint64_t{sizes.pages} + (sizes.packs ? kSetApart : 0);
     const std::uint64_t spare = slots > twice ? slots - twice : 0;
+    const std::uint64_t present = present_slots(sizes);
+    const std::uint64_t others = std::max(spare / 2, slots > present ? slots - present : 0);
     const std::uint64_t asked = options.reader_bytes >> kStatePageShift;
     sizes.slots = static_cast<std::uint32_t>(slots);
     sizes.versions = slots * (sizes.fine ? kFineVersionsPerSlot : sizes.packs ? kVersionsPerSlot : 1);
-    sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : spare / 2, spare));
+    sizes.pinned = static_cast<std::uint32_t>(std::min(asked != 0 ? asked : others, spare));
     const std::uint64_t unpacked = options.unpacked_bytes >> kStatePageShift;
     if (sizes.packs)
         sizes.unpacked = static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -176,6 +198,7 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
     jobs_ = options.jobs;
     verifier_ = options.verifier;
     packs_ = sizes.packs;
+    if (packs_) slots_.spare(readers_);
     fine_ = sizes.fine;
     // Where nothing else is to be packed, no tick is old enough for it.
     dense_ticks_ = options.packing ? options.dense_ticks : UINT32_MAX / 2;
@@ -197,7 +220,7 @@ Status RingCore::start(const StateRingOptions& options, const RingSizes& sizes, 
                               std::uint8_t{0});
     }
     if (const Status status = finder_.start(image_, why); status != Status::ok) return status;
-    stats_.slots = sizes.slots;
+    stats_.slots = slots_.free_count();
     stats_.history_bytes = sizes.bytes;
     // Tick 0 is the fresh image: its header, and zeros.
     const std::uint32_t header = 0;
@@ -237,7 +260,8 @@ Expected<TickView> RingCore::view(Tick tick) noexcept {
         const std::uint32_t pages = touched_pages_.load(std::memory_order_relaxed);
         const auto cell = leases_.take(static_cast<std::uint32_t>(tick), 0, pages);
         if (!cell) return cell.status();
-        if (fine_) gate_.pass();
+        // Lines that are being changed in place may be of this tick; later ones will not be.
+        if (fine_) (void)gate_.wait_until_open();
         const bool has_room = set_aside(*cell, pages);
         Status status = status_of(tick);
         if (status == Status::ok && !has_room) status = Status::budget_exceeded;
@@ -291,11 +315,8 @@ std::uint32_t RingCore::find_slot(std::uint32_t page, LeaseTable::Lease at) cons
 
 void RingCore::end_view(std::uint32_t cell) noexcept {
     if (!packs_) return leases_.end(cell);
-    // While nobody unpacks for a reader that is about to go.
-    gate_.enter();
-    const bool is_last = leases_.leave(cell);
-    gate_.leave();
-    if (!is_last) return;
+    if (!leases_.leave(cell)) return;
+    pause_read(ReadPause::view_left);
     // However many pages these are, nobody waits: none is added for a cell that is not held, and what was set
     // aside for it counts until they are free.
     unpacked_.end(cell);

@@ -7,6 +7,8 @@
 #include "outside_ranges.hpp"
 #include "packed_store.hpp"
 #include "read_gate.hpp"
+#include "ring_sizes.hpp"
+#include "slot_readers.hpp"
 #include "slot_store.hpp"
 #include "tick_log.hpp"
 #include "timeline.hpp"
@@ -26,29 +28,6 @@
 #include <span>
 
 namespace ouro::detail {
-
-// How the history's memory is divided, found before anything is made.
-struct RingSizes {
-    std::uint32_t pages = 0;
-    std::uint32_t ticks = 0;
-    std::uint32_t slots = 0;
-    // Versions that readers and kept futures may hold on to.
-    std::uint32_t pinned = 0;
-    // Versions in all; more than slots where they are packed.
-    std::uint64_t versions = 0;
-    // Pages that readers of packed ticks may have unpacked.
-    std::uint32_t unpacked = 0;
-    // Kept ticks of the thinned-out history, and all its ticks; none without.
-    std::uint32_t thinned_groups = 0;
-    std::uint32_t thinned_ticks = 0;
-    // Some segment is fine.
-    bool fine = false;
-    // Has packed versions: because it was asked for, or as differences of lines.
-    bool packs = false;
-    // Each commit is verified.
-    bool verifies = false;
-    std::uint64_t bytes = 0;
-};
 
 // What a StateRing is, at an address that stays, for its readers hold on to it.
 class RingCore {
@@ -110,7 +89,7 @@ public:
     }
     [[nodiscard]] std::size_t history_use() const noexcept {
         return static_cast<std::size_t>(stats_.history_bytes) -
-               (std::size_t{slots_.free_count()} << kStatePageShift);
+               (std::size_t{slots_.unused_count()} << kStatePageShift);
     }
     void note_image_use() noexcept { image_.note_use(image_use()); }
     [[nodiscard]] Status check() noexcept;
@@ -151,6 +130,9 @@ private:
     [[nodiscard]] static std::uint64_t least_slots(const StateRingOptions& options,
                                                    const RingSizes& sizes) noexcept;
     [[nodiscard]] static std::uint64_t most_slots(const RingSizes& sizes) noexcept;
+    [[nodiscard]] static std::uint64_t present_slots(const RingSizes& sizes) noexcept;
+    [[nodiscard]] static std::uint64_t useful_slots(const StateRingOptions& options,
+                                                    const RingSizes& sizes) noexcept;
     [[nodiscard]] static Status check_least(const StateRingOptions& options, const RingSizes& sizes,
                                             RingRefusal& why) noexcept;
     static void divide(const StateRingOptions& options, std::uint64_t slots, RingSizes& sizes) noexcept;
@@ -239,10 +221,24 @@ private:
     void free_word(std::uint32_t word) noexcept;
     // Unpacks a version, which is about to go, for whoever reads it.
     void unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept;
-    // False when the index was changed meanwhile.
-    [[nodiscard]] bool read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
-                                          std::byte* out) const noexcept;
-    void read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept;
+    // What a reader that unpacks a page found out first: who it is, and where in the history it looks.
+    struct Unpacker {
+        std::uint32_t number;
+        std::uint32_t turn;
+        std::uint8_t future;
+    };
+    // Null, or false, when the history was changed meanwhile.
+    [[nodiscard]] const std::byte* unpack_beside(std::uint32_t page, std::uint32_t word, std::uint32_t cell,
+                                                 const Unpacker& reader) noexcept;
+    [[nodiscard]] bool read_packed_beside(std::uint32_t page, std::uint32_t word, const Unpacker& reader,
+                                          std::byte* out) noexcept;
+    // For the thread that commits: unpacks what readers asked for.
+    void serve_readers() noexcept;
+    void unpack_for(std::uint32_t cell, std::uint32_t page) noexcept;
+    void read_packed(std::uint32_t page, std::uint32_t word, std::byte* out,
+                     std::uint8_t future = 0) const noexcept;
+    [[nodiscard]] std::uint32_t find_base(std::uint8_t future, std::uint32_t page,
+                                          std::uint32_t tick) const noexcept;
     // Whether these bytes are what was packed, and of this page: by their hash, where it is known.
     [[nodiscard]] bool is_record_of(std::uint32_t page, const PackedRecord& record,
                                     const std::byte* bytes) const noexcept;
@@ -367,8 +363,14 @@ private:
     // While it goes back: where a version of each changed page is now.
     std::span<std::uint32_t> unwound_;
     UnpackedPages unpacked_;
+    SlotReaders readers_;
     ReadGate gate_;
     std::uint32_t gate_depth_ = 0;
+    // The cells that the thread that commits holds while the gate is closed, one bit each.
+    std::uint32_t held_cells_ = 0;
+    // By cell: a page that a reader could not unpack, plus one; and whether there is any.
+    std::array<std::atomic<std::uint32_t>, LeaseTable::kReaderCells> wanted_{};
+    std::atomic<bool> is_any_wanted_ = false;
     HistoryPacker packer_;
     // The thinned-out history: a tick of it is a group of `thin_every_` ticks, of which the last is kept.
     TickLog thinned_;

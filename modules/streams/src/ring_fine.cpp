@@ -42,7 +42,7 @@ std::uint32_t RingCore::sort_out_fine(std::span<const std::uint32_t> pages) noex
 }
 
 // No version is changed in place that anybody reads: with the gate closed nobody begins to, and who began
-// before has a lease.
+// before has a lease, or is seen to look at it while an older one is unpacked.
 void RingCore::commit_fine(std::span<const std::uint32_t> pages) noexcept {
     const std::uint32_t whole = sort_out_fine(pages);
     const auto slots = slots_.take(whole);
@@ -65,6 +65,7 @@ void RingCore::commit_fine(std::span<const std::uint32_t> pages) noexcept {
 TickHashes RingCore::capture_lines(std::span<const std::uint32_t> pages) noexcept {
     TickHashes change;
     const bool is_any_held = leases_.is_any_held();
+    const SlotReaders::LookedAt looked_at = readers_.looked_at();
     for (std::size_t at = 0; at < pages.size(); ++at) {
         prefetch_lines(pages, at);
         if (lines_[at] == 0) continue;
@@ -74,8 +75,9 @@ TickHashes RingCore::capture_lines(std::span<const std::uint32_t> pages) noexcep
         const bool is_read = is_any_held && leases_.any_of(0, [&](LeaseTable::Lease lease, std::uint8_t) {
             return lease.tick >= old.tick;
         });
+        const bool stays = is_read || looked_at.has(old.slot);
         const std::byte* bytes = live(page);
-        if (is_read) {
+        if (stays) {
             line_runs_[page] = 0;
             line_slots_[at] = slots_.take(1)[0];
             store_page(slots_.page(line_slots_[at]), bytes);

@@ -2,6 +2,8 @@
 #include "ring_core.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 // A packed history, on the thread that commits: what is packed next, what came of it, and giving it up.
 namespace ouro::detail {
@@ -137,12 +139,19 @@ void RingCore::move_versions(std::span<const HistoryPacker::Result> results) noe
     if (is_any_held) open_gate();
 }
 
+// No view that is there now ends before the gate is open again, so that pages can be unpacked for it; who
+// took one later will find that the tick is gone.
 void RingCore::close_gate() noexcept {
     if (gate_depth_++ == 0) gate_.close();
+    for (std::uint32_t cell = 0; cell < LeaseTable::kReaderCells; ++cell)
+        if ((held_cells_ >> cell & 1) == 0 && leases_.hold(cell)) held_cells_ |= std::uint32_t{1} << cell;
 }
 
 void RingCore::open_gate() noexcept {
-    if (--gate_depth_ == 0) gate_.open();
+    if (--gate_depth_ != 0) return;
+    gate_.open();
+    for (std::uint32_t cells = std::exchange(held_cells_, 0); cells != 0; cells &= cells - 1)
+        end_view(static_cast<std::uint32_t>(std::countr_zero(cells)));
 }
 
 RingCore::OldestTicks RingCore::oldest_ticks() const noexcept {

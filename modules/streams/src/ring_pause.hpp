@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace ouro::detail {
@@ -17,14 +18,35 @@ enum class RingPause : std::uint8_t {
     futures_joined,
 };
 
+// Steps of a reader between which the ring may go on, and one of the ring at which readers may end.
+enum class ReadPause : std::uint8_t {
+    // A slot is looked at to unpack a page.
+    slot_looked_at,
+    // The page is unpacked, and not added yet.
+    page_unpacked,
+    // The last reader of a tick is gone, and what was unpacked for it is still there.
+    view_left,
+    // The ring has unpacked a page for a reader, which may be about to end its view.
+    unpacked_for_reader,
+};
+
 // What a test does at these steps in the place of another thread; null in every program.
 using RingPauseFunction = void (*)(RingPause step);
+// The second with the slot that is looked at.
+using ReadPauseFunction = void (*)(ReadPause step, const std::byte* slot);
 inline constinit std::atomic<RingPauseFunction> ring_pause = nullptr;
+inline constinit std::atomic<ReadPauseFunction> read_pause = nullptr;
 
 inline void pause_ring(RingPause step) noexcept {
     const RingPauseFunction function = ring_pause.load(std::memory_order_relaxed);
     if (function != nullptr) [[unlikely]]
         function(step);
+}
+
+inline void pause_read(ReadPause step, const std::byte* slot = nullptr) noexcept {
+    const ReadPauseFunction function = read_pause.load(std::memory_order_relaxed);
+    if (function != nullptr) [[unlikely]]
+        function(step, slot);
 }
 
 }  // namespace ouro::detail

@@ -41,7 +41,8 @@ void RingCore::unpack_at_tick(std::uint32_t tick, std::span<const std::uint32_t>
     });
 }
 
-// The slot that holds the version now; zero when it was not packed, or against nothing.
+// The slot that holds the version now; zero when it was not packed, or against nothing, or somebody looks at
+// the slot.
 std::uint32_t RingCore::unwind(std::uint32_t page, std::uint32_t word) noexcept {
     std::array<std::uint32_t, kMaxSteps> steps;
     std::size_t count = 0;
@@ -52,9 +53,10 @@ std::uint32_t RingCore::unwind(std::uint32_t page, std::uint32_t word) noexcept 
         steps[count++] = word;
         word = index_.find(page, base).slot;
     }
-    if (count == 0) return 0;
+    if (count == 0 || readers_.looked_at().has(word)) return 0;
     while (count != 0) {
-        const bool is_sound = apply_record(slots_, packed_, steps[--count], slots_.page(word));
+        PackedRecord record;
+        const bool is_sound = apply_record(slots_, packed_, steps[--count], slots_.page(word), record);
         OURO_ASSERT(is_sound, "a packed version of a page is damaged");
     }
     return word;

@@ -1,8 +1,11 @@
 #include "page_copy.hpp"
 #include "ring_core.hpp"
+#include "ring_pause.hpp"
 #include "version_reader.hpp"
 
 #include <ouro/os/give_way.hpp>
+
+#include <bit>
 
 // Reading what is packed.
 namespace ouro::detail {
@@ -13,75 +16,138 @@ bool RingCore::is_record_of(std::uint32_t page, const PackedRecord& record,
     return !hashes_ || masks_.was_used() || record.hash == hash_page(bytes, page);
 }
 
+// Whatever a packed version of a future was packed against belongs to the same future.
+std::uint32_t RingCore::find_base(std::uint8_t future, std::uint32_t page,
+                                  std::uint32_t tick) const noexcept {
+    if (future == 0) return index_.find(page, tick).slot;
+    const std::uint32_t base = futures_.find(future, page, tick);
+    return base == FutureStore::kNone ? 0 : base;
+}
+
 // On the thread that commits, or while it waits.
-void RingCore::read_packed(std::uint32_t page, std::uint32_t word, std::byte* out) const noexcept {
+void RingCore::read_packed(std::uint32_t page, std::uint32_t word, std::byte* out,
+                           std::uint8_t future) const noexcept {
     const bool is_sound = read_version(slots_, packed_, word, out,
-                                       [&](std::uint32_t tick) { return index_.find(page, tick).slot; });
+                                       [&](std::uint32_t tick) { return find_base(future, page, tick); });
     OURO_ASSERT(is_sound, "a packed version of a page is damaged");
     OURO_EXPENSIVE_ASSERT(is_record_of(page, PackedStore::record(slots_, word), out),
                           "a packed version is of another page");
 }
 
-// On any thread inside the gate. Whatever a packed version of a future was packed against belongs to the same
-// future.
-bool RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, std::uint8_t future,
-                                  std::byte* out) const noexcept {
-    bool is_unchanged = true;
-    const auto find_base = [&](std::uint32_t tick) -> std::uint32_t {
+// On any thread. Each slot is looked at only when the turn is found to be the same after everybody could know
+// of it: it stays as it is then, and so did the way to it.
+bool RingCore::read_packed_beside(std::uint32_t page, std::uint32_t word, const Unpacker& reader,
+                                  std::byte* out) noexcept {
+    bool is_there = true;
+    const auto base_of = [&](std::uint32_t tick) -> std::uint32_t {
         const std::uint32_t state = index_.state();
-        const std::uint32_t base =
-            future == 0 ? index_.find(page, tick).slot : futures_.find(future, page, tick);
-        is_unchanged = index_.is_unchanged(state);
-        return is_unchanged && base != FutureStore::kNone ? base : 0;
+        const std::uint32_t base = find_base(reader.future, page, tick);
+        is_there = is_there && index_.is_unchanged(state);
+        return is_there ? base : 0;
     };
-    const bool is_sound = read_version(slots_, packed_, word, out, find_base);
-    if (!is_unchanged) return false;
+    const auto may_look = [&](std::uint32_t slot) {
+        readers_.look_at(reader.number, slot);
+        is_there = is_there && gate_.is_same_turn(reader.turn);
+        if (is_there) pause_read(ReadPause::slot_looked_at, slots_.page(slot));
+        return is_there;
+    };
+    PackedRecord last;
+    const auto note_last = [&](const PackedRecord& record, const std::byte*) {
+        last = record;
+        return true;
+    };
+    const bool is_sound = read_version(slots_, packed_, word, out, base_of, note_last, may_look);
+    if (!is_there) return false;
     OURO_ASSERT(is_sound, "a packed version of a page is damaged");
-    OURO_EXPENSIVE_ASSERT(is_record_of(page, PackedStore::record(slots_, word), out),
-                          "a packed version is of another page");
+    OURO_EXPENSIVE_ASSERT(is_record_of(page, last, out), "a packed version is of another page");
     return true;
 }
 
-// There are places for all pages that may be unpacked, and some for those who unpack the same: where more do
-// so at once, the others wait until one is done. Whoever waits does so outside: who is inside is waited for
-// by the thread that commits.
+// Where the history changes quicker than a page is unpacked, the thread that changes it is asked for the
+// page.
 const std::byte* RingCore::unpack_at(std::uint32_t page, std::uint32_t cell) noexcept {
+    constexpr unsigned kTriesAlone = 4;
+    unsigned tries = 0;
     for (os::GiveWay way;; way.once()) {
-        gate_.enter();
         const std::byte* bytes = try_unpack(page, cell);
-        gate_.leave();
-        if (bytes != nullptr) return bytes;
+        std::uint32_t wanted = tries < kTriesAlone ? 0 : page + 1;
+        if (bytes != nullptr) {
+            if (wanted != 0) wanted_[cell].compare_exchange_strong(wanted, 0, std::memory_order_relaxed);
+            return bytes;
+        }
+        if (++tries < kTriesAlone) continue;
+        std::uint32_t nothing = 0;
+        wanted_[cell].compare_exchange_strong(nothing, page + 1, std::memory_order_relaxed);
+        is_any_wanted_.store(true, std::memory_order_release);
     }
 }
 
-// Inside the gate. Looked for once more, for things may have moved before it. Null when there is no place,
-// or the index is just being changed.
+const std::byte* RingCore::unpack_beside(std::uint32_t page, std::uint32_t word, std::uint32_t cell,
+                                         const Unpacker& reader) noexcept {
+    const std::uint32_t place = unpacked_.take();
+    OURO_ASSERT(place != 0, "there is a place for everybody who unpacks");
+    if (read_packed_beside(page, word, reader, unpacked_.bytes(place))) {
+        pause_read(ReadPause::page_unpacked);
+        return unpacked_.add(cell, page, place);
+    }
+    unpacked_.give(place);
+    return nullptr;
+}
+
+// Looked for once more, for things may have moved since. Null when they do just now, or so many others unpack
+// that there is no place.
 const std::byte* RingCore::try_unpack(std::uint32_t page, std::uint32_t cell) noexcept {
+    const std::uint32_t turn = gate_.wait_until_open();
     if (const std::byte* bytes = unpacked_.find(cell, page); bytes != nullptr) return bytes;
     const std::uint32_t state = index_.state();
     const LeaseTable::Lease lease = leases_.lease(cell);
     const std::uint32_t word = find_slot(page, lease);
     if (!index_.is_unchanged(state)) return nullptr;
-    if (!is_packed(word)) return whole_page(word);
-    const std::uint32_t place = unpacked_.take();
-    if (place == 0) return nullptr;
-    if (read_packed_beside(page, word, lease.future, unpacked_.bytes(place)))
-        return unpacked_.add(cell, page, place);
-    unpacked_.give(place);
-    return nullptr;
+    if (!is_packed(word)) return gate_.is_same_turn(turn) ? whole_page(word) : nullptr;
+    const std::uint32_t number = readers_.enter();
+    if (number == SlotReaders::kMost) return nullptr;
+    const std::byte* bytes = unpack_beside(page, word, cell, {number, turn, lease.future});
+    readers_.leave(number);
+    return bytes;
 }
 
-// With the gate closed, when nobody has a place but for a page that was added. Who has nothing set aside
-// reads nothing packed, or is about to take a view and will find that the tick is gone.
-void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept {
+// Once for each commit: so a reader has its page with the next one at the latest.
+void RingCore::serve_readers() noexcept {
+    if (!is_any_wanted_.load(std::memory_order_relaxed)) return;
+    is_any_wanted_.exchange(false, std::memory_order_acquire);
     for (std::uint32_t cell = 0; cell < LeaseTable::kReaderCells; ++cell) {
+        const std::uint32_t wanted = wanted_[cell].exchange(0, std::memory_order_acquire);
+        if (wanted == 0 || !leases_.hold(cell)) continue;
+        // It may be another's by now, who has no pages set aside, or is about to find that the tick is gone.
+        if (leases_.lease(cell).is_settled && leases_.is_set_aside(cell)) unpack_for(cell, wanted - 1);
+        end_view(cell);
+    }
+}
+
+void RingCore::unpack_for(std::uint32_t cell, std::uint32_t page) noexcept {
+    const LeaseTable::Lease lease = leases_.lease(cell);
+    if (unpacked_.find(cell, page) != nullptr) return;
+    const std::uint32_t word = find_slot(page, lease);
+    if (!is_packed(word)) return;
+    const std::uint32_t place = unpacked_.take();
+    OURO_ASSERT(place != 0, "readers unpack more than was set aside for them");
+    read_packed(page, word, unpacked_.bytes(place), lease.future);
+    unpacked_.add(cell, page, place);
+}
+
+// With the gate closed. Who has nothing set aside reads nothing packed, or is about to take a view and will
+// find that the tick is gone.
+void RingCore::unpack_for_readers(std::uint32_t page, Version version, std::uint32_t until) noexcept {
+    for (std::uint32_t cells = held_cells_; cells != 0; cells &= cells - 1) {
+        const auto cell = static_cast<std::uint32_t>(std::countr_zero(cells));
         const LeaseTable::Lease lease = leases_.lease(cell);
-        const bool reads = lease.is_held && lease.future == 0 && lease.tick >= version.tick &&
-                           (until == 0 || lease.tick < until);
+        const bool reads =
+            lease.future == 0 && lease.tick >= version.tick && (until == 0 || lease.tick < until);
         if (!reads || !leases_.is_set_aside(cell) || unpacked_.find(cell, page) != nullptr) continue;
         const std::uint32_t place = unpacked_.take();
         OURO_ASSERT(place != 0, "readers unpack more than was set aside for them");
         read_packed(page, version.slot, unpacked_.bytes(place));
+        pause_read(ReadPause::unpacked_for_reader);
         unpacked_.add(cell, page, place);
     }
 }

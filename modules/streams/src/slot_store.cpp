@@ -11,10 +11,31 @@ void SlotStore::carve(Carver& carver, std::uint32_t slots) noexcept {
     pages_ = carver.take<std::byte>(std::uint64_t{slots} * kStatePageBytes, kStatePageBytes).data();
     // Taken from the end, and there in ascending order.
     if (free_.empty()) return;
-    for (std::uint32_t index = 0; index < slots; ++index)
-        free_[index] = index + 1;
     capacity_ = slots;
     free_count_ = slots;
+    untouched_ = slots;
+}
+
+void SlotStore::list_from(std::uint32_t begin) noexcept {
+    for (std::uint32_t at = begin; at < untouched_; ++at)
+        free_[at] = free_slot(at);
+    untouched_ = begin;
+}
+
+// Of the last so many in the list, those that are looked at change places with others.
+void SlotStore::leave_behind(std::uint32_t count) noexcept {
+    const SlotReaders::LookedAt looked_at = readers_->looked_at();
+    if (looked_at.is_empty()) return;
+    std::uint32_t other = 0;
+    for (std::uint32_t at = free_count_ - count; at < free_count_; ++at) {
+        const std::uint32_t slot = free_slot(at);
+        if (!looked_at.has(slot)) continue;
+        while (looked_at.has(free_slot(other)))
+            ++other;
+        OURO_ASSERT(other < free_count_ - count, "fewer are looked at than stay behind");
+        free_[at] = free_slot(other);
+        free_[other++] = slot;
+    }
 }
 
 void SlotStore::give_all(std::span<const std::uint32_t> slots) noexcept {
@@ -33,8 +54,9 @@ void SlotStore::give(std::span<const std::uint32_t> slots) noexcept {
 }
 
 bool SlotStore::is_sound(std::span<std::uint8_t> seen) const noexcept {
-    for (const std::uint32_t slot : free_.first(free_count_)) {
-        if (slot == 0 || slot > capacity_ || seen[slot] != 0) return false;
+    for (std::uint32_t at = 0; at < free_count_; ++at) {
+        const std::uint32_t slot = free_slot(at);
+        if (slot > capacity_ || seen[slot] != 0) return false;
         seen[slot] = 1;
     }
     return true;

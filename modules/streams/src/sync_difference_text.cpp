@@ -46,7 +46,10 @@ std::string_view describe_difference(const SyncDifference& difference, std::span
     } else {
         writer.text(" in ").text(segment_kind_name(difference.kind)).text(" segments: its hash was ");
         writer.address(difference.first_hash).text(" and is ").address(difference.second_hash);
-        writer.text(" when simulated again; with more history_bytes the bytes are named");
+        writer.text(" when simulated again; ");
+        writer.text(difference.not_kept == Status::capacity_exhausted
+                        ? "with fewer ticks that are read or futures that are kept the bytes are named"
+                        : "with more history_bytes the bytes are named");
     }
     return target.finish();
 }

@@ -26,34 +26,39 @@ std::uint64_t other_kind_at(const StateRing& ring, std::uint64_t offset, Segment
     return 0;
 }
 
-// A range without what does not count at its front, for it is masked or of the other kind, and up to the next
-// segment of the other kind; what is left may be nothing.
-ChangedRange counting_part(const StateRing& ring, ChangedRange range, SegmentKind kind) noexcept {
-    while (range.bytes != 0) {
-        std::uint64_t skipped = other_kind_at(ring, range.offset, kind);
-        if (skipped == 0 && ring.is_masked(range.offset)) skipped = 1;
-        if (skipped == 0) break;
-        skipped = std::min(skipped, range.bytes);
-        range.offset += skipped;
-        range.bytes -= skipped;
+// The first byte of a range that counts and differs: it is of the kind and not masked. Ranges are of whole
+// words, so that all that differs in one may be masked; then it is the range's end.
+std::uint64_t first_that_counts(const StateRing& ring, const TickView& first, const TickView& second,
+                                ChangedRange range, SegmentKind kind) noexcept {
+    const std::uint64_t end = range.offset + range.bytes;
+    std::uint64_t offset = range.offset;
+    while (offset < end) {
+        if (const std::uint64_t skipped = other_kind_at(ring, offset, kind); skipped != 0) {
+            offset += skipped;
+            continue;
+        }
+        const auto page = static_cast<std::uint32_t>(offset >> kStatePageShift);
+        const std::byte* one = first.page(page);
+        const std::byte* other = second.page(page);
+        const std::uint64_t page_end = (std::uint64_t{page} + 1) << kStatePageShift;
+        // Segments are of whole pages.
+        for (; offset < std::min(end, page_end); ++offset) {
+            const std::size_t at = offset % kStatePageBytes;
+            if (one[at] != other[at] && !ring.is_masked(offset)) return offset;
+        }
     }
-    for (const Segment& segment : ring.segments())
-        if (segment.kind != kind && segment.offset > range.offset)
-            range.bytes = std::min(range.bytes, segment.offset - range.offset);
-    return range;
+    return end;
 }
 
-// How many bytes of two runs are equal before the first that counts and differs.
-std::size_t equal_before(const StateRing& ring, const SyncDifference& difference) noexcept {
-    const auto shown =
-        static_cast<std::size_t>(std::min<std::uint64_t>(difference.bytes, difference.first.size()));
-    std::size_t same = 0;
-    const auto differs = [&](std::size_t at) {
-        return difference.first[at] != difference.second[at] && !ring.is_masked(difference.offset + at);
-    };
-    while (same + 1 < shown && !differs(same))
-        ++same;
-    return same;
+// How far a range goes on from an offset in it that counts: no further than the first byte that does not.
+std::uint64_t counting_bytes(const StateRing& ring, std::uint64_t offset, std::uint64_t end,
+                             SegmentKind kind) noexcept {
+    for (const Segment& segment : ring.segments())
+        if (segment.kind != kind && segment.offset > offset) end = std::min(end, segment.offset);
+    std::uint64_t bytes = 1;
+    while (offset + bytes < end && !ring.is_masked(offset + bytes))
+        ++bytes;
+    return bytes;
 }
 
 void read_both(const TickView& first, const TickView& second, SyncDifference& difference) noexcept {
@@ -65,35 +70,32 @@ void read_both(const TickView& first, const TickView& second, SyncDifference& di
     (void)second.read(difference.offset, std::span(difference.second).first(shown));
 }
 
-// The first range that differs and counts, with where it is and what it was.
+// The first bytes that differ and count, with where they are and what they were.
 void describe_bytes(const StateRing& ring, const TickView& first, const TickView& second,
                     SyncDifference& difference) noexcept {
     StateRing::changed(first, second, [&](ChangedRange range) {
         if (difference.page_known) return;
-        range = counting_part(ring, range, difference.kind);
-        if (range.bytes == 0) return;
+        const std::uint64_t end = range.offset + range.bytes;
+        const std::uint64_t offset = first_that_counts(ring, first, second, range, difference.kind);
+        if (offset >= end) return;
         difference.page_known = true;
-        difference.offset = range.offset;
-        difference.bytes = range.bytes;
-        difference.page = static_cast<std::uint32_t>(range.offset >> kStatePageShift);
+        difference.offset = offset;
+        difference.bytes = counting_bytes(ring, offset, end, difference.kind);
+        difference.page = static_cast<std::uint32_t>(offset >> kStatePageShift);
     });
     if (!difference.page_known) return;
     for (const Segment& segment : ring.segments())
         if (difference.offset - segment.offset < segment.bytes) difference.segment = segment.name_text;
     read_both(first, second, difference);
-    // Ranges are of whole words.
-    const std::size_t same = equal_before(ring, difference);
-    difference.offset += same;
-    difference.bytes -= same;
-    read_both(first, second, difference);
 }
 
-// Goes back, with the first run kept aside where that can be paid for.
-Expected<KeptFuture> go_back(StateRing& ring, Tick tick) noexcept {
+// Goes back, with the first run kept aside where that can be paid for; else it is said what was missing.
+Expected<KeptFuture> go_back(StateRing& ring, Tick tick, Status& not_kept) noexcept {
     const auto future = ring.branch(tick);
     if (future ||
         (future.status() != Status::budget_exceeded && future.status() != Status::capacity_exhausted))
         return future;
+    not_kept = future.status();
     if (const auto done = ring.rollback(tick); !done) return done.status();
     return KeptFuture();
 }
@@ -108,6 +110,7 @@ SyncDifference describe(const StateRing& ring, KeptFuture future, Tick tick, con
     if (future.is_null()) return difference;
     const auto before = ring.view(future, tick);
     const auto after = ring.view(tick);
+    difference.not_kept = before ? after.status() : before.status();
     if (before && after) describe_bytes(ring, *before, *after, difference);
     if (difference.page_known) difference.owner = find_owner(ring, difference.offset, sources);
     return difference;
@@ -129,7 +132,8 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
     std::array<Hashes, kMaxSyncDistance> first;
     for (std::uint32_t index = 0; index < distance; ++index)
         first[index] = hashes_of(ring, start + 1 + index);
-    const auto future = go_back(ring, start);
+    Status not_kept = Status::ok;
+    const auto future = go_back(ring, start, not_kept);
     if (!future) return future.status();
     SyncOutcome outcome;
     outcome.ticks = distance;
@@ -143,6 +147,7 @@ Expected<SyncOutcome> sync_test(StateRing& ring, std::uint32_t distance, StepFun
         if (outcome.differs || second == first[index]) continue;
         outcome.differs = true;
         outcome.difference = describe(ring, *future, tick, first[index], second, sources);
+        if (future->is_null()) outcome.difference.not_kept = not_kept;
     }
     if (!future->is_null()) (void)ring.drop(*future);
     if (status != Status::ok) return status;

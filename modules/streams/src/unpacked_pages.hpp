@@ -13,19 +13,19 @@
 namespace ouro::detail {
 
 // Pages that were unpacked for readers, by the cell of the reader's lease and the number of the page; they
-// stay until the lease ends. Any thread at any time; a lock of a few instructions guards each of many lists.
+// stay until the lease ends. Any thread at any time, and none ever waits for another: each cell has lists of
+// its own, to which is only added as long as the cell is held.
 class UnpackedPages {
 public:
     void carve(Carver& carver, std::uint32_t places) noexcept;
 
     // Null when it was not unpacked.
-    [[nodiscard]] const std::byte* find(std::uint32_t cell, std::uint32_t page) noexcept;
+    [[nodiscard]] const std::byte* find(std::uint32_t cell, std::uint32_t page) const noexcept;
     [[nodiscard]] bool has_any(std::uint32_t cell) const noexcept {
-        return first_[cell].load(std::memory_order_acquire) != 0;
+        return has_any_[cell].load(std::memory_order_acquire);
     }
 
-    // A place to unpack into; then add it. Zero when others have all that are free, of which they give back
-    // those with pages that another thread was quicker to add.
+    // A place to unpack into, to be added or given back; zero when there is none.
     [[nodiscard]] std::uint32_t take() noexcept;
     // Takes a place back that was not added.
     void give(std::uint32_t place) noexcept;
@@ -43,31 +43,31 @@ public:
 
 private:
     using Word = std::atomic<std::uint32_t>;
-    static constexpr std::uint32_t kLocked = std::uint32_t{1} << 31;
+    // Where one cell has all pages, its lists are about so long.
+    static constexpr std::uint32_t kListLength = 8;
 
     // The first is never used: zero is no place.
     struct Node {
         std::uint32_t page;
-        std::uint32_t cell;
-        // In the list of those with the same hash.
+        // In the list of the cell's pages with the same hash.
         std::uint32_t next;
         // Among the free ones, or those of the same cell.
         Word next_own;
     };
 
-    [[nodiscard]] Word& list_of(std::uint32_t cell, std::uint32_t page) noexcept;
-    [[nodiscard]] static std::uint32_t lock(Word& list) noexcept;
-    static void unlock(Word& list, std::uint32_t first) noexcept {
-        list.store(first, std::memory_order_release);
-    }
-    [[nodiscard]] std::uint32_t find_in(std::uint32_t first, std::uint32_t cell,
+    [[nodiscard]] Word& list_of(std::uint32_t cell, std::uint32_t page) const noexcept;
+    // From one place of a list up to another.
+    [[nodiscard]] std::uint32_t find_in(std::uint32_t first, std::uint32_t end,
                                         std::uint32_t page) const noexcept;
-    void remove(std::uint32_t place) noexcept;
 
     std::byte* pages_ = nullptr;
     std::span<Node> nodes_;
+    // So many for each cell.
     std::span<Word> lists_;
+    std::uint32_t cell_lists_ = 0;
     std::array<Word, LeaseTable::kReaderCells> first_{};
+    // True before anything is in the cell's lists.
+    std::array<std::atomic<bool>, LeaseTable::kReaderCells> has_any_{};
     // The first free one, and in the upper half a count that tells apart two times when it was the same.
     std::atomic<std::uint64_t> free_ = 0;
 };

@@ -3,6 +3,8 @@
 #include "page_copy.hpp"
 #include "refuse.hpp"
 
+#include <ouro/base/assert.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -62,7 +64,7 @@ std::uint32_t WriteFinder::collect(const LiveImage& image, const LastTick& last,
         Status status = Status::ok;
         if (segment.tracking == Tracking::kernel)
             status = collect_kernel(image, segment, seen_[index], last, marks);
-        if (segment.tracking == Tracking::protect) status = collect_protect(protect_[index], image, marks);
+        if (segment.tracking == Tracking::protect) collect_protect(protect_[index], image, marks);
         failures += status != Status::ok ? 1U : 0U;
         // What a failed scan has armed again without telling is found by its bytes; what it has not reached
         // stays open, and is told of another time.
@@ -160,20 +162,21 @@ Status WriteFinder::collect_kernel(const LiveImage& image, const Segment& segmen
     return ask(end);
 }
 
-Status WriteFinder::collect_protect(os::FaultTracker& tracker, const LiveImage& image,
-                                    DirtyMap& marks) noexcept {
+// Asks nothing of the system but to protect again what was written; what it will not protect is told of
+// again.
+void WriteFinder::collect_protect(os::FaultTracker& tracker, const LiveImage& image,
+                                  DirtyMap& marks) noexcept {
     std::array<os::WrittenRange, 256> found;
     MemoryBlock range = tracker.range();
     while (range.size != 0) {
         const auto result = tracker.scan(range, found, os::AfterScan::rearm);
-        if (!result) return result.status();
+        OURO_ASSERT(result, "a tracker can tell of its own range");
         for (const os::WrittenRange& each : std::span(found).first(result->count))
             for (std::uint32_t page = page_of(image, each.begin); page < page_of(image, each.end); ++page)
                 marks.list_page(page);
         if (result->resume == nullptr) break;
         range = {result->resume, static_cast<std::size_t>(range.end() - result->resume)};
     }
-    return Status::ok;
 }
 
 void WriteFinder::collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,

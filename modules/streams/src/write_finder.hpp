@@ -30,8 +30,8 @@ public:
     // Begins with the segments of the image. Fails as the trackers do.
     Status start(const LiveImage& image, RingRefusal& why) noexcept;
 
-    // Marks what was written since the last call. Segments whose tracker fails are compared instead, so that
-    // nothing is lost; returns how many.
+    // Marks what was written since the last call. Segments that the kernel cannot tell of are compared
+    // instead, so that nothing is lost; returns how many.
     std::uint32_t collect(const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept;
 
 private:
@@ -51,8 +51,7 @@ private:
     [[nodiscard]] bool warm_up(std::uint32_t page, const LastTick& last) noexcept;
     [[nodiscard]] bool is_test(std::uint32_t page, std::uint32_t tick) const noexcept;
     [[nodiscard]] bool are_open(std::uint32_t begin, std::uint32_t end, const LastTick& last) const noexcept;
-    static Status collect_protect(os::FaultTracker& tracker, const LiveImage& image,
-                                  DirtyMap& marks) noexcept;
+    static void collect_protect(os::FaultTracker& tracker, const LiveImage& image, DirtyMap& marks) noexcept;
     static void collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,
                                 DirtyMap& marks) noexcept;
 

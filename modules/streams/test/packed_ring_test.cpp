@@ -1,4 +1,6 @@
 // Histories that are packed and thinned out; ring_oracle_test compares them byte for byte.
+#include "page_packing.hpp"
+
 #include <ouro/base/random.hpp>
 #include <ouro/jobs/job_pool.hpp>
 #include <ouro/os/thread.hpp>
@@ -6,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -81,6 +84,37 @@ TEST(PackedRing, OldVersionsTakeLess) {
     EXPECT_LT(stats.packed_bytes, stats.packed_versions * kStatePageBytes / 4);
     EXPECT_EQ(world.ring().check(), Status::ok);
     EXPECT_EQ(stats.ticks_given_up, 0U);
+}
+
+// Pages that differ from end to end, by bytes that repeat: the first step of packing has nothing to leave
+// out, the second has, where there is one.
+TEST(PackedRing, WhatTheFirstStepLeavesLargeIsSqueezed) {
+    Simulation world(kPacked);
+    Random random(7);
+    const auto fill = [&] {
+        std::array<std::uint64_t, 8> line;
+        for (std::uint64_t& each : line)
+            each = random.next();
+        for (std::size_t at = 0; at < kWorld.bytes; at += 8)
+            world.put(at, line[at / 8 % line.size()]);
+        ASSERT_TRUE(world.ring().commit());
+    };
+    for (int tick = 0; tick < 40; ++tick)
+        fill();
+    alignas(64) std::array<std::byte, detail::kMaxPackedBytes> packed;
+    alignas(64) std::array<std::byte, detail::kMaxPackedBytes> squeezed;
+    const std::vector<std::byte> bytes = world.bytes();
+    const std::size_t first = detail::pack_difference(bytes.data(), nullptr, packed.data());
+    EXPECT_GT(first, kStatePageBytes / 2);
+    const std::size_t second = detail::squeeze(std::span(packed).first(first), squeezed.data());
+    const StateRingStats stats = world.ring().stats();
+    ASSERT_GT(stats.packed_versions, 20U * kPages);
+    if (second == 0)
+        EXPECT_GT(stats.packed_bytes, stats.packed_versions * kStatePageBytes / 2);
+    else
+        EXPECT_LT(stats.packed_bytes, stats.packed_versions * kStatePageBytes / 8);
+    ASSERT_TRUE(world.ring().rollback(20));
+    EXPECT_EQ(world.ring().check(), Status::ok);
 }
 
 TEST(PackedRing, NothingIsPackedUnlessAsked) {

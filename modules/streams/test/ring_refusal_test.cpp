@@ -104,6 +104,44 @@ TEST(RingRefusal, ABoundThatIsNoMultipleOfAPageIsNotExceeded) {
     }
 }
 
+// What nobody could use is not taken, and what is taken is enough for all that can be kept at once.
+TEST(RingRefusal, NoMoreIsTakenThanCanBeUsed) {
+    const SegmentOptions world{.name = "world", .bytes = 64 << 10};
+    for (const bool packing : {false, true}) {
+        StateRingOptions options{.segments = {&world, 1},
+                                 .history_ticks = 2,
+                                 .history_bytes = ~std::uint64_t{0},
+                                 .packing = packing,
+                                 .dense_ticks = 2};
+        auto ring = StateRing::create(options);
+        ASSERT_TRUE(ring) << status_name(ring.status());
+        const std::uint64_t taken = ring->stats().history_bytes;
+        EXPECT_LT(taken, 128U << 20);
+        options.history_bytes = taken - 1;
+        EXPECT_LT(StateRing::create(options)->stats().history_bytes, taken);
+
+        const MemoryBlock memory = *ring->segment_block("world");
+        std::uint32_t number = 0;
+        const auto run = [&](Tick until) {
+            while (ring->newest() < until) {
+                for (std::size_t at = 0; at < memory.size; at += 4)
+                    *reinterpret_cast<std::uint32_t*>(memory.data + at) = ++number * 2654435761U;
+                ASSERT_EQ(ring->mark(memory.data, memory.size), Status::ok);
+                ASSERT_TRUE(ring->commit());
+            }
+        };
+        for (int future = 0; future < 48; ++future) {
+            run(4);
+            const auto kept = ring->branch(2);
+            ASSERT_TRUE(kept) << future << ": " << status_name(kept.status());
+        }
+        run(4);
+        EXPECT_EQ(ring->oldest(), 2U);
+        EXPECT_TRUE(ring->view(3));
+        EXPECT_EQ(ring->check(), Status::ok);
+    }
+}
+
 // Where no bound would do, none is named.
 TEST(RingRefusal, MoreThanAnyHistoryCanHaveIsToldAsSuch) {
     const SegmentOptions world{.name = "world", .bytes = 1 << 20};

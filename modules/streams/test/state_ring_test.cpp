@@ -206,6 +206,46 @@ TEST(StateRing, AFineSegmentKeepsLines) {
     EXPECT_EQ(ring->check(), Status::ok);
 }
 
+// As the page says: a view counts with all that was ever written, a branch with what its ticks captured too.
+TEST(StateRing, ReadersCountWithAllThatWasEverWritten) {
+    const SegmentOptions world{.name = "world", .bytes = 64 << 10};
+    constexpr std::uint32_t kTouched = 17;  // and the header
+    const auto make = [&](std::uint32_t reader_pages, bool touches_all) {
+        auto ring = StateRing::create({.segments = {&world, 1},
+                                       .history_ticks = 20,
+                                       .history_bytes = 4 << 20,
+                                       .reader_bytes = std::uint64_t{reader_pages} * kStatePageBytes});
+        EXPECT_TRUE(ring);
+        const MemoryBlock memory = *ring->segment_block("world");
+        for (std::uint8_t tick = 1; tick <= 8; ++tick) {
+            const std::size_t bytes = tick == 1 && touches_all ? memory.size : 1;
+            std::memset(memory.data, tick, bytes);
+            EXPECT_EQ(ring->mark(memory.data, bytes), Status::ok);
+            EXPECT_TRUE(ring->commit());
+        }
+        return ring;
+    };
+    const auto ignore = [](ChangedRange) {};
+    {
+        const auto ring = make(kTouched - 1, true);
+        EXPECT_EQ(ring->view(8).status(), Status::budget_exceeded);
+    }
+    {
+        auto ring = make(kTouched, true);
+        const auto view = ring->view(5);
+        EXPECT_TRUE(view);
+        EXPECT_TRUE(ring->view(5));
+        EXPECT_EQ(ring->view(6).status(), Status::budget_exceeded);
+        EXPECT_EQ(ring->changed(5, 6, ignore), Status::budget_exceeded);
+    }
+    EXPECT_EQ(make(2 * kTouched, true)->changed(5, 6, ignore), Status::ok);
+    EXPECT_EQ(make(kTouched + 2, true)->branch(5).status(), Status::budget_exceeded);
+    EXPECT_TRUE(make(kTouched + 3, true)->branch(5));
+    // One page and the header.
+    EXPECT_EQ(make(4, false)->changed(5, 6, ignore), Status::ok);
+    EXPECT_EQ(make(3, false)->changed(5, 6, ignore), Status::budget_exceeded);
+}
+
 TEST(StateRing, SaysWhyItTracksAsItDoes) {
     const SegmentOptions segment{.name = "any", .bytes = 1 << 16, .tracking = Tracking::automatic};
     const auto ring =

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -176,6 +178,57 @@ TEST(SyncTest, ADifferenceWithoutBytesIsASentenceToo) {
     EXPECT_EQ(describe_difference(difference, {}), "");
 }
 
+// Where readers have all places, more memory would not help, and it is not said that it would.
+TEST(SyncTest, WhatKeepsTheBytesFromBeingNamedIsTold) {
+    Simulation simulation(64 << 20);
+    simulation.cheat_from(38);
+    simulation.run(40);
+    const auto test = [&] {
+        const auto outcome = sync_test(simulation.ring(), 3, [&](Tick each) { simulation.step(each); });
+        EXPECT_TRUE(outcome && outcome->differs);
+        return outcome ? outcome->difference : SyncDifference();
+    };
+    std::array<char, 300> text;
+    {
+        std::vector<TickView> views;
+        for (Tick tick = 1; tick <= 32; ++tick) {
+            auto view = simulation.ring().view(tick);
+            ASSERT_TRUE(view) << status_name(view.status());
+            views.push_back(*std::move(view));
+        }
+        const SyncDifference difference = test();
+        EXPECT_FALSE(difference.page_known);
+        EXPECT_EQ(difference.not_kept, Status::capacity_exhausted);
+        EXPECT_NE(describe_difference(difference, text).find("; with fewer ticks that are read"),
+                  std::string_view::npos);
+    }
+    const SyncDifference difference = test();
+    EXPECT_TRUE(difference.page_known);
+    EXPECT_EQ(difference.not_kept, Status::ok);
+
+    Simulation poor(*StateRing::least_history_bytes({.segments = {&kWorld, 1}, .history_ticks = 40}));
+    poor.cheat_from(8);
+    poor.run(10);
+    const auto outcome = sync_test(poor.ring(), 3, [&](Tick each) { poor.step(each); });
+    ASSERT_TRUE(outcome && outcome->differs);
+    EXPECT_EQ(outcome->difference.not_kept, Status::budget_exceeded);
+    EXPECT_NE(describe_difference(outcome->difference, text).find("; with more history_bytes"),
+              std::string_view::npos);
+}
+
+// What was written and not committed is undone, as by a rollback.
+TEST(SyncTest, WhatIsNotCommittedIsUndone) {
+    Simulation simulation;
+    simulation.run(20);
+    const std::uint64_t hash = *simulation.ring().hash(20);
+    simulation.step(21);
+    const auto outcome = sync_test(simulation.ring(), 7, [&](Tick each) { simulation.step(each); });
+    ASSERT_TRUE(outcome);
+    EXPECT_FALSE(outcome->differs);
+    ASSERT_TRUE(simulation.ring().commit());
+    EXPECT_EQ(*simulation.ring().hash(21), hash);
+}
+
 // Of both kinds, one differs first in the image and the other one is told of, by its hash and its bytes.
 TEST(SyncTest, BytesOfTheKindThatIsNamedAreShown) {
     constexpr std::array kBoth = {
@@ -223,6 +276,49 @@ TEST(SyncTest, BytesOfTheKindThatIsNamedAreShown) {
     ASSERT_TRUE(other && other->differs);
     EXPECT_EQ(other->difference.kind, SegmentKind::process_bound);
     EXPECT_EQ(std::string_view(other->difference.segment.data()), "script");
+}
+
+// A mask that ends within a word: what differs beside it is named, and what is behind the mask, never the
+// mask nor a byte that is the same.
+TEST(SyncTest, MaskedHalvesOfWordsAreNotNamed) {
+    auto ring = StateRing::create({.segments = {&kWorld, 1}, .history_ticks = 20, .history_bytes = 8 << 20});
+    ASSERT_TRUE(ring);
+    auto* const words = reinterpret_cast<std::uint32_t*>(ring->segment_block("world")->data);
+    const auto offset_of = [&](const void* at) {
+        return static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - ring->image().data);
+    };
+    ASSERT_EQ(ring->mask(&words[0], 4), Status::ok);
+    ASSERT_EQ(ring->mask(&words[3005], 4), Status::ok);
+    std::uint32_t clock = 0;
+    bool differs_beside = false;
+    const auto step = [&](Tick) {
+        words[0] = ++clock;
+        words[1] = differs_beside ? clock : 5;
+        // The second mask is among them.
+        for (std::uint32_t at = 3000; at < 3008; ++at)
+            words[at] = clock;
+        ASSERT_EQ(ring->mark(words, 4 * 4096), Status::ok);
+    };
+    const auto named = [&] {
+        for (int each = 0; each < 4; ++each) {
+            step(0);
+            EXPECT_TRUE(ring->commit());
+        }
+        const auto outcome = sync_test(*ring, 3, step);
+        EXPECT_TRUE(outcome && outcome->differs);
+        return outcome ? outcome->difference : SyncDifference();
+    };
+    const SyncDifference behind = named();
+    ASSERT_TRUE(behind.page_known);
+    EXPECT_EQ(behind.offset, offset_of(&words[3000]));
+    EXPECT_EQ(behind.bytes, offset_of(&words[3005]) - behind.offset);
+    EXPECT_EQ(behind.page, behind.offset / kStatePageBytes);
+    EXPECT_NE(behind.first[0], behind.second[0]);
+
+    differs_beside = true;
+    const SyncDifference beside = named();
+    EXPECT_EQ(beside.offset, offset_of(&words[1]));
+    EXPECT_EQ(beside.bytes, 4U);
 }
 
 TEST(SyncTest, AStepThatCommitsByItselfIsRefused) {

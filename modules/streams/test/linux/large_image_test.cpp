@@ -3,6 +3,8 @@
 // used.
 #include <ouro/base/hash.hpp>
 #include <ouro/base/offset_ptr.hpp>
+#include <ouro/memory/block_registry.hpp>
+#include <ouro/os/virtual_memory.hpp>
 #include <ouro/streams/image_file.hpp>
 #include <ouro/streams/live_image.hpp>
 #include <ouro/streams/state_ring.hpp>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 namespace ouro {
 namespace {
@@ -191,6 +194,33 @@ TEST(LargestImage, HasFourGibibytes) {
 
     const SegmentOptions more{.name = "more", .bytes = LiveImage::kMaxBytes - kSegmentAlignment + 1};
     EXPECT_EQ(LiveImage::create({.segments = {&more, 1}}).status(), Status::size_overflow);
+}
+
+// A large bound is paid for when it is used.
+TEST(LargeHistory, IsNotTouchedBeforeItIsUsed) {
+    const SegmentOptions world{.name = "world", .bytes = kMiB / 4};
+    for (const bool packing : {false, true}) {
+        const auto ring = StateRing::create({.segments = {&world, 1},
+                                             .history_bytes = 8192 * kMiB,
+                                             .packing = packing,
+                                             .huge_pages = false,
+                                             .name = "large"});
+        ASSERT_TRUE(ring) << status_name(ring.status());
+        std::vector<BlockInfo> blocks(200);
+        blocks.resize(std::min(snapshot_blocks(blocks), blocks.size()));
+        const auto history = std::ranges::find(blocks, "large: history", &BlockInfo::name);
+        ASSERT_NE(history, blocks.end());
+        ASSERT_GE(history->committed_bytes, 4096 * kMiB);
+        std::vector<unsigned char> resident(static_cast<std::size_t>(history->committed_bytes) /
+                                            os::page_size());
+        ASSERT_EQ(mincore(reinterpret_cast<void*>(history->base), resident.size() * os::page_size(),
+                          resident.data()),
+                  0);
+        const auto touched =
+            std::ranges::count_if(resident, [](unsigned char each) { return each % 2 != 0; });
+        // Where the system gives huge pages unasked, each array has one.
+        EXPECT_LT(static_cast<std::uint64_t>(touched) * os::page_size(), 48 * kMiB);
+    }
 }
 
 }  // namespace

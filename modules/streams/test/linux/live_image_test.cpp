@@ -9,6 +9,8 @@
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace ouro {
 namespace {
@@ -84,6 +86,23 @@ TEST(LiveImageTest, TakesItsOwnPlace) {
     LiveImage& same = *image;
     *image = std::move(same);
     expect_holds(*image, 5);
+}
+
+// Both mappings are of memory that processes share: a child of a fork has no image of its own.
+TEST(LiveImageTest, AChildOfAForkWritesToTheSameImage) {
+    const auto image = LiveImage::create({.segments = kSegments});
+    ASSERT_TRUE(image);
+    put(*image, 1);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        put(*image, 2);
+        _exit(0);
+    }
+    int state = 0;
+    ASSERT_EQ(waitpid(child, &state, 0), child);
+    EXPECT_EQ(state, 0);
+    expect_holds(*image, 2);
 }
 
 }  // namespace

@@ -83,6 +83,29 @@ bool holds(const StateRing& ring, std::uint8_t value) {
     return is_same;
 }
 
+// In each segment a place that no tick writes: only the tracker knows of it.
+template <class Visit>
+void visit_elsewhere(const StateRing& ring, Visit visit) {
+    constexpr std::size_t kPage = 12;
+    for (const Segment& segment : ring.segments())
+        visit(segment, ring.image().data + segment.offset + kPage * kStatePageBytes);
+}
+
+void write_elsewhere(StateRing& ring) {
+    visit_elsewhere(ring, [&](const Segment& segment, std::byte* at) {
+        *at = std::byte{1};
+        if (segment.tracking != Tracking::declared) return;
+        EXPECT_EQ(ring.mark(at, 1), Status::ok);
+    });
+}
+
+bool is_empty_elsewhere(const StateRing& ring) {
+    bool is_empty = true;
+    visit_elsewhere(ring,
+                    [&](const Segment&, const std::byte* at) { is_empty = is_empty && *at == std::byte{0}; });
+    return is_empty;
+}
+
 // Fails each use of each call in turn, alone and with all that follow, as long as the action still uses it so
 // often. Returns how many failures that were.
 template <class Action>
@@ -158,6 +181,10 @@ TEST_P(RingFaults, ACommitHappens) {
         EXPECT_TRUE(holds(*ring, 2));
         // What the second tick replaced are lines.
         EXPECT_TRUE(!GetParam().fine || ring->stats().packed_versions >= 20);
+        write(*ring, 3);
+        EXPECT_TRUE(ring->commit());
+        EXPECT_TRUE(ring->rollback(2));
+        EXPECT_TRUE(holds(*ring, 2));
         EXPECT_TRUE(ring->rollback(1));
         EXPECT_TRUE(holds(*ring, 1));
         EXPECT_EQ(ring->check(), Status::ok);
@@ -176,6 +203,7 @@ TEST_P(RingFaults, ARollbackHappens) {
             EXPECT_TRUE(ring->commit());
         }
         write(*ring, 4);
+        write_elsewhere(*ring);
         arm();
         const auto done = ring->rollback(2);
         const bool fired = inject::has_fired();
@@ -184,6 +212,7 @@ TEST_P(RingFaults, ARollbackHappens) {
         EXPECT_EQ(ring->newest(), 2U);
         failed_scans += ring->stats().failed_scans;
         EXPECT_TRUE(holds(*ring, 2));
+        EXPECT_TRUE(is_empty_elsewhere(*ring));
         EXPECT_EQ(ring->check(), Status::ok);
         return fired;
     });

@@ -24,7 +24,7 @@ enum class SimValueFault : std::uint8_t {
     address,
     // A reference or a const member: cannot be assigned.
     not_assignable,
-    // long, wchar_t, long double and others whose width is not the same everywhere.
+    // long, wchar_t, long double, __int128 and others whose width is not the same everywhere.
     platform_width,
     // Bytes that belong to no field, which nobody would write alike; and bit-fields, between which there may
     // be bits of that kind.
@@ -139,8 +139,10 @@ consteval SimValueFault fault_of() {
         return kHasFixedWidth<T> ? SimValueFault::none : SimValueFault::platform_width;
     } else if constexpr (std::is_class_v<T> || std::is_union_v<T>) {
         return fault_of_class<T>();
-    } else {
+    } else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T>) {
         return SimValueFault::address;
+    } else {
+        return SimValueFault::platform_width;
     }
 }
 
@@ -168,7 +170,7 @@ consteval bool require_sim_value() {
     static_assert(
         fault != not_trivially_copyable,
         "simulation state is copied as bytes: use SimVec, SimString, SimMap or OffsetPtr instead of types "
-        "that own memory");
+        "that own memory, and a struct with named fields instead of std::pair and std::tuple");
     static_assert(fault != address,
                   "an address means nothing in another process: use OffsetPtr<T> or a handle");
     static_assert(
@@ -176,7 +178,8 @@ consteval bool require_sim_value() {
         "simulation values are assigned: use OffsetPtr<T> instead of a reference, and no const members");
     static_assert(
         fault != platform_width,
-        "the width of this type differs between platforms: use std::int32_t, std::uint64_t, float, double");
+        "the width of this type differs between platforms, or some have no such type: use std::int32_t, "
+        "std::uint64_t, float, double");
     static_assert(
         fault != padding,
         "the type has bytes that belong to no field: add an explicit padding field, or order the fields "

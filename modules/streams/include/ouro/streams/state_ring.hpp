@@ -35,7 +35,7 @@ struct StateRingOptions {
     // StateRing::least_history_bytes() says how much that is.
     std::uint64_t history_bytes = std::uint64_t{1} << 30;
     // Of these, how much readers of old ticks may keep from being given up; zero: half of what is left
-    // when every page is held twice.
+    // when every page is held twice, or all that the ticks themselves cannot use, if that is more.
     std::uint64_t reader_bytes = 0;
     // Packs versions that were replaced more than `dense_ticks` ago, as what they differ in from the next
     // one: far more ticks fit into the bytes, and reading or going back to old ones takes longer. Workers do
@@ -197,8 +197,9 @@ public:
     // Goes to any tick since the oldest. One that was thinned out is simulated again from the nearest before
     // it: `step(tick)` simulates the tick of that number, inputs included, without committing it. With hashes
     // each of these is compared with what it was the first time: diverged when it is another, and the image
-    // is as it came out. A step that commits or goes back by itself is a bad_argument, and the rest is not
-    // simulated. Fails as nearest() does, with nothing changed.
+    // is as it came out, which is the newest tick then. A step that commits or goes back by itself is a
+    // bad_argument, and the rest is not simulated. Either way the later ticks are gone, as after rollback():
+    // whoever wants to keep them branches off first. Fails as nearest() does, with nothing changed.
     template <class Step>
     Expected<void> restore(Tick tick, Step&& step) noexcept {
         using Function = std::remove_reference_t<Step>;
@@ -209,8 +210,10 @@ public:
 
     // Goes back as rollback does, and keeps the ticks behind as a future that can be read and compared until
     // it is dropped. There must be such ticks: the newest is out_of_range here, and what was written since
-    // stays. What it takes counts against reader_bytes: budget_exceeded when that is too little,
-    // capacity_exhausted when 48 futures are kept, and nothing has changed then.
+    // stays. What it takes counts against reader_bytes, as a view does and with every page that those ticks
+    // captured: budget_exceeded when that is too little, capacity_exhausted when 48 futures are kept (of a
+    // packed history also those count that were dropped and that others which are read or kept began from),
+    // and nothing has changed then.
     Expected<KeptFuture> branch(Tick tick) noexcept;
     // stale_handle when it is gone already. Views of it stay good.
     Expected<void> drop(KeptFuture future) noexcept;
@@ -218,9 +221,10 @@ public:
     // view does.
     [[nodiscard]] Expected<TickView> view(KeptFuture future, Tick tick) const noexcept;
 
-    // A past tick for reading; see TickView. Fails with tick_gone, tick_thinned, out_of_range,
-    // capacity_exhausted (too many ticks are read at once) or budget_exceeded (reader_bytes, or
-    // unpacked_bytes).
+    // A past tick for reading; see TickView. Until it ends it counts against reader_bytes with every page of
+    // the image that was ever written, however few a tick changes; views of one tick count once. Fails with
+    // tick_gone, tick_thinned, out_of_range, capacity_exhausted (too many ticks are read at once) or
+    // budget_exceeded (reader_bytes, or unpacked_bytes).
     [[nodiscard]] Expected<TickView> view(Tick tick) const noexcept;
 
     // The hash of the portable segments, or of the process-bound ones, at a tick. not_supported when hashes

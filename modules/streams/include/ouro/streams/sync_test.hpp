@@ -18,8 +18,10 @@ struct SyncDifference {
     Tick tick = 0;
     std::uint64_t first_hash = 0;
     std::uint64_t second_hash = 0;
-    // The first bytes of it that differ, when there was room to keep them (reader_bytes); else page_known is
-    // false and the rest is zero.
+    // The first bytes of it that differ, when there was room to keep them and to read both runs; else
+    // page_known is false, the rest is zero, and this says what was missing: budget_exceeded (reader_bytes,
+    // unpacked_bytes) or capacity_exhausted (futures that can be kept, ticks that can be read at once).
+    Status not_kept = Status::ok;
     bool page_known = false;
     SegmentKind kind = SegmentKind::portable;
     std::array<char, kSegmentNameBytes> segment{};
@@ -57,6 +59,7 @@ struct SyncOutcome {
 // It never goes back before tick 1, which holds the initial state: the fresh image of tick 0 is all zeros,
 // and what a program writes there before its first commit is in no step.
 //
+// What was written since the last commit is undone, as by a rollback: call it before the next tick begins.
 // Afterwards the image holds the second run, and the newest tick has the same number. Both kinds of segments
 // are compared. Fails with not_supported when the ring has no hashes, bad_argument (no distance, or more than
 // kMaxSyncDistance, or a step that commits or goes back by itself: the rest of the ticks is then not

@@ -15,8 +15,8 @@ class RingCore;
 }
 
 // A past tick of a StateRing, to be read from any thread while the simulation goes on: its bytes stay as long
-// as the view lives, whatever is committed, given up or rolled back meanwhile. Movable; one thread at a time
-// uses a view, and the ring outlives it.
+// as the view lives, whatever is committed, given up or rolled back meanwhile; and nothing of that ever waits
+// for a view. Movable; one thread at a time uses a view, and the ring outlives it.
 class TickView {
 public:
     constexpr TickView() noexcept = default;
