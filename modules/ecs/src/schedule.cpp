@@ -179,6 +179,7 @@ void add_up(CommandReport& total, const CommandReport& one) noexcept {
     if (total.status == Status::ok) {
         total.status = one.status;
         total.failed_system = one.failed_system;
+        total.failed_entity = one.failed_entity;
     }
     total.applied += one.applied;
     total.skipped += one.skipped;
