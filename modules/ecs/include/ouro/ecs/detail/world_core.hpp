@@ -223,8 +223,9 @@ public:
     [[nodiscard]] bool is_watching(EventKind kind, ComponentId id) const noexcept {
         return events_.is_watching() && watched(kind).has(id);
     }
-    // Of this tick, once.
+    // Of this tick, once; again where it could not end.
     void record_changes() noexcept;
+    void forget_recorded_changes() noexcept { changes_epoch_ = 0; }
 
     // Walks everything: ok, or corrupt_data.
     [[nodiscard]] Status check() const noexcept;
