@@ -76,12 +76,13 @@ struct QueryPlan {
         if (cache.is_shaped_by(core.header().registry_hash)) [[likely]]
             return cache;
         // Went back to before it was made: there are no archetypes, and no component has a number.
-        if (!core.is_there()) return cache;
+        const bool is_there = core.is_there();
         // May register components, which is for one thread alone.
-        const QueryShape found = shape(core);
+        const QueryShape found = is_there ? shape(core) : QueryShape();
         const FindingScope alone(core.finding());
+        cache.make_shape = &shape;
         const std::uint64_t hash = core.header().registry_hash;
-        if (!cache.is_shaped_by(hash)) cache.take_shape(found, hash);
+        if (is_there && !cache.is_shaped_by(hash)) cache.take_shape(found, hash);
         return cache;
     }
 
