@@ -2,6 +2,7 @@
 
 #include <ouro/ecs/observers.hpp>
 #include <ouro/ecs/past_world.hpp>
+#include <ouro/ecs/relations.hpp>
 #include <ouro/ecs/schedule.hpp>
 #include <ouro/ecs/world_file.hpp>
 #include <ouro/memory/system_allocator.hpp>
@@ -28,6 +29,25 @@ struct Loose {
     std::uint32_t value;
 };
 
+namespace fire {
+struct Cooldown {
+    std::uint32_t ticks;
+};
+struct Active {};
+struct Near {};
+}  // namespace fire
+namespace ice {
+struct Cooldown {
+    std::uint32_t ticks;
+};
+struct Active {};
+struct Near {};
+}  // namespace ice
+template <class T>
+struct Wrap {
+    std::uint32_t value;
+};
+
 }  // namespace
 
 template <>
@@ -40,6 +60,10 @@ template <>
 inline constexpr ComponentOptions kComponentOptions<Twin> = {.name = "Shared"};
 template <>
 inline constexpr ComponentOptions kComponentOptions<Loose> = {.name = "Shared", .sparse = true};
+template <>
+inline constexpr RelationOptions kRelationOptions<fire::Near> = {};
+template <>
+inline constexpr RelationOptions kRelationOptions<ice::Near> = {};
 
 namespace {
 
@@ -63,10 +87,64 @@ TEST_F(TypeIdentityTest, AnotherTypeOfTheNameIsRefused) {
     EXPECT_EQ(world().get<Large>(ada), nullptr);
     EXPECT_EQ(world().get<Loose>(ada), nullptr);
     EXPECT_EQ(world().resource<OtherFields>(), nullptr);
-    // What differs in nothing but the type is the same component.
-    ASSERT_TRUE(world().component<Twin>());
-    EXPECT_EQ(world().get<Twin>(ada)->value, 7U);
+    // Nor is one that differs in nothing but the type.
+    EXPECT_EQ(world().component<Twin>().status(), Status::wrong_layout);
+    EXPECT_EQ(world().get<Twin>(ada), nullptr);
     rig_.commit();
+}
+
+// Names have no namespaces.
+TEST_F(TypeIdentityTest, TypesOfTwoNamespacesAreNotTakenForEachOther) {
+    const Entity ada = *world().spawn(fire::Cooldown{5}, fire::Active{}, Wrap<fire::Cooldown>{7});
+    const auto is_refused = [&](Status status, std::string_view known, std::string_view refused) {
+        const TypeClash& clash = world().type_clash();
+        return status == Status::wrong_layout && clash.known.find(known) != std::string_view::npos &&
+               clash.refused.find(refused) != std::string_view::npos;
+    };
+    EXPECT_TRUE(is_refused(world().component<ice::Cooldown>().status(), "fire::Cooldown", "ice::Cooldown"));
+    EXPECT_TRUE(is_refused(world().add(ada, ice::Active{}).status(), "fire::Active", "ice::Active"));
+    EXPECT_TRUE(is_refused(world().spawn(Position{}, ice::Cooldown{1}).status(), "fire::", "ice::"));
+    EXPECT_TRUE(
+        is_refused(world().component<Wrap<ice::Cooldown>>().status(), "fire::Cooldown", "ice::Cooldown"));
+    EXPECT_EQ(world().edit_resource<ice::Cooldown>(), nullptr);
+    EXPECT_EQ(world().get<ice::Cooldown>(ada), nullptr);
+    EXPECT_FALSE(world().has<ice::Active>(ada));
+    EXPECT_EQ(world().remove<ice::Active>(ada).status(), Status::not_found);
+    EXPECT_EQ(world().get<fire::Cooldown>(ada)->ticks, 5U);
+    // A kind that is not its own is something else.
+    EXPECT_EQ(world().resource<Position>(), nullptr);
+    EXPECT_TRUE(world().type_clash().refused.empty());
+    rig_.commit();
+    // The name stays the first one's.
+    EcsRig other;
+    ASSERT_TRUE(other.world().spawn(ice::Cooldown{1}));
+    EXPECT_EQ(other.world().component<fire::Cooldown>().status(), Status::wrong_layout);
+}
+
+TEST_F(TypeIdentityTest, RelationsOfTwoNamespacesAreNotTakenForEachOther) {
+    const Entity ada = *world().spawn(Position{});
+    const Entity bob = *world().spawn(Position{});
+    ASSERT_EQ(relate<fire::Near>(world(), ada, bob), Status::ok);
+    EXPECT_EQ(relate<ice::Near>(world(), bob, ada), Status::wrong_layout);
+    EXPECT_TRUE(target<ice::Near>(world(), ada).is_null());
+    EXPECT_EQ(unrelate<ice::Near>(world(), ada), Status::not_found);
+    EXPECT_EQ(target<fire::Near>(world(), ada), bob);
+}
+
+TEST_F(TypeIdentityTest, SystemsThatUseTwoTypesOfOneNameDoNotRun) {
+    auto memory = SystemAllocator::create({.max_bytes = std::size_t{1} << 24});
+    auto pool = JobPool::create({.workers = 0});
+    ASSERT_TRUE(memory && pool);
+    ASSERT_TRUE(world().spawn(fire::Cooldown{5}));
+    Schedule schedule(*memory);
+    std::uint32_t runs = 0;
+    schedule.add("burn", [&](Query<fire::Cooldown&>) { ++runs; });
+    schedule.add("freeze", [&](Query<ice::Cooldown&>) { ++runs; });
+    EXPECT_EQ(schedule.run(world(), *pool).status, Status::wrong_layout);
+    EXPECT_EQ(runs, 0U);
+    const std::string_view problem = schedule.problem();
+    EXPECT_NE(problem.find("fire::Cooldown"), std::string_view::npos) << problem;
+    EXPECT_NE(problem.find("ice::Cooldown"), std::string_view::npos) << problem;
 }
 
 // A query outlives the numbers of its components.

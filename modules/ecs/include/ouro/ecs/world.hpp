@@ -64,12 +64,16 @@ public:
     }
 
     // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there: of
-    // another size, with other fields, or kept in another way; types that differ in nothing else are one
-    // component), bad_argument (no or a too long name), capacity_exhausted, and not_found (see above).
+    // another size, with other fields, or kept in another way; or another type of this program has that name
+    // here, such as `ice::Cooldown` beside `fire::Cooldown`: see type_clash), bad_argument (no name),
+    // capacity_exhausted, and not_found (see above).
     template <class T>
     Expected<ComponentId> component() noexcept {
         return core_->component<T>();
     }
+    // Of the last wrong_layout: which two types of this program have one name, as names have no namespaces.
+    // Give one of them another by ComponentOptions::name. Empty when it was for something else.
+    [[nodiscard]] const TypeClash& type_clash() const noexcept { return core_->clash(); }
 
     // An entity with these components. Fails with capacity_exhausted (no slot, no archetype, no room), and as
     // component does; then nothing has changed. Inlined, as the result of a call comes through memory in

@@ -251,7 +251,7 @@ private:
         } else {
             const auto id = core.template component<T>();
             if (!id.has_value()) [[unlikely]]
-                component_missing(component_name<T>(), id.status());
+                component_missing(component_name<T>(), id.status(), core.clash());
             return *id;
         }
     }
