@@ -232,6 +232,21 @@ Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
     return id;
 }
 
+Expected<ComponentId> WorldCore::find_component_of_type(std::uint32_t type,
+                                                        const ComponentDescription& own) noexcept {
+    if (!is_there()) return Status::not_found;
+    const ComponentId id = find_component(own.name);
+    const KnownType known(own);
+    const bool is_noted = types_[type].name == known.name && types_[type].is_like(known);
+    // Nothing is written, as others may look at once.
+    if (is_noted && id == kNoComponent) return id;
+    if (id != kNoComponent) return add_component_of_type(type, own);
+    if (const Status status = check_name(type, own); status != Status::ok) return status;
+    // It is found as soon as somebody makes it known.
+    types_[type] = known;
+    return id;
+}
+
 // wrong_layout when the name is that of another type which would be taken for this one. The image has names
 // only: whoever reads one of the two would get the other, and systems that write them would run at once.
 Status WorldCore::check_name(std::uint32_t type, const ComponentDescription& own) noexcept {

@@ -35,7 +35,7 @@ Status observe(World& world, const Fn& fn) noexcept {
     static_assert(
         kComponentKind<T> != ComponentKind::singleton,
         "a singleton belongs to no entity, and nobody adds or removes it: ask Res<T>::is_changed()");
-    const auto id = world.component<T>();
+    const auto id = world.core().known_component<T>();
     if (!id) return id.status();
     Observer made;
     made.type = type_number<T>();

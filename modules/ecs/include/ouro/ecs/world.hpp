@@ -191,12 +191,13 @@ public:
     [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
 
     // A value of which there is one for the world, such as its time: zero at first. Its type needs no
-    // options; one with `.singleton` can be registered by component<T>() too. Null when there is no room at
-    // its first use, or when another component has its name or its type.
+    // options; one with `.singleton` can be registered by component<T>() too. Reading makes nothing: until
+    // somebody writes it, the zero lies elsewhere. Null when another component has its name or its type, and
+    // for writing when there is no room at its first use.
     template <class T>
     [[nodiscard]] const T* resource() noexcept {
         detail::expect_resource<T>(false);
-        return detail::resource_cell<T>(*core_);
+        return detail::read_resource<T>(*core_);
     }
     // The same for writing: declared, and its tick of change is this one.
     template <class T>

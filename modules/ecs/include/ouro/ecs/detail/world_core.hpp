@@ -68,6 +68,10 @@ public:
     [[nodiscard]] ComponentId find_component(std::string_view name) const noexcept;
     template <class T>
     [[nodiscard]] Expected<ComponentId> component() noexcept;
+    template <class T>
+    [[nodiscard]] Expected<ComponentId> known_component() noexcept;
+    [[nodiscard]] Expected<ComponentId> find_component_of_type(std::uint32_t type,
+                                                               const ComponentDescription& own) noexcept;
     [[nodiscard]] const TypeClash& clash() const noexcept { return clash_; }
     [[nodiscard]] bool is_taken(std::string_view name) const noexcept;
     // kNoComponent when the type is not registered here, or was rolled back.
@@ -371,7 +375,7 @@ private:
     // Follows the registry, as the ids of types do.
     mutable EventLog events_;
     std::uint64_t changes_epoch_ = 0;
-    // The types that were registered ever; their ids, as long as the registry has this hash.
+    // The types that were looked for ever; their ids, as long as the registry has this hash.
     std::span<KnownType> types_;
     TypeClash clash_;
     mutable std::array<ComponentId, ComponentFamily::kLimit> component_of_type_;
