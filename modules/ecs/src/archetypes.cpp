@@ -168,6 +168,8 @@ std::span<const QueryMatch> WorldCore::find_matches(QueryCache& cache) noexcept 
     const std::uint32_t count = header_->archetype_count;
     const std::uint64_t hash = archetypes_[count - 1].chain_hash;
     if (cache.knows(hash)) return {cache.matches, cache.match_count};
+    const std::uint64_t registry = header_->registry_hash;
+    if (!cache.is_shaped_by(registry)) cache.take_shape(cache.make_shape(*this), registry);
     const bool holds = cache.known != 0 && cache.known <= count &&
                        archetypes_[cache.known - 1].chain_hash == cache.known_hash;
     std::uint32_t matches = holds ? cache.match_count : 0;

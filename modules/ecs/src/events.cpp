@@ -10,7 +10,8 @@ namespace ouro::detail {
 Status EventLog::watch(const Observer& observer) noexcept {
     if (observer_count_ == observers_.size()) return Status::capacity_exhausted;
     observers_[observer_count_++] = observer;
-    watched_[static_cast<std::size_t>(observer.kind)].add(observer.component);
+    if (observer.component != kNoComponent)
+        watched_[static_cast<std::size_t>(observer.kind)].add(observer.component);
     return Status::ok;
 }
 

@@ -122,21 +122,23 @@ ScheduleReport Schedule::run_stages() noexcept {
     return report;
 }
 
-namespace {
-
-std::string_view what_is_missing(Status status) noexcept {
-    return status == Status::wrong_layout
-               ? " uses a type as a resource (Res<T>) that entities have, or as a component that is a "
-                 "resource, or one with other fields than the world knows by that name"
-               : " needs what the world could not make";
+Status Schedule::tell_missing(Status status, std::string_view role, std::string_view system) noexcept {
+    const TypeClash& clash = context_.world->type_clash();
+    if (status != Status::wrong_layout)
+        return tell(status, {role, system, " needs what the world could not make"});
+    if (!clash.refused.empty())
+        return tell(status, {role, system, " uses ", clash.refused, ", whose name in the world is that of ",
+                             clash.known});
+    return tell(status,
+                {role, system,
+                 " uses a type as a resource (Res<T>) that entities have, or as a component that is a "
+                 "resource, or one with other fields than the world knows by that name"});
 }
-
-}  // namespace
 
 Status Schedule::prepare_systems(std::uint32_t first, std::uint32_t end) noexcept {
     for (std::uint32_t place = first; place < end; ++place)
         if (const Status status = at(place).function.prepare(*context_.world); status != Status::ok)
-            return tell(status, {at(place).name.view(), what_is_missing(status)});
+            return tell_missing(status, {}, at(place).name.view());
     return Status::ok;
 }
 
@@ -163,7 +165,7 @@ Status Schedule::ask_conditions(const Stage& stage) noexcept {
         SystemRecord& system = at(place);
         if (system.condition.object == nullptr) continue;
         if (const Status status = system.condition.prepare(*context_.world); status != Status::ok)
-            return tell(status, {"the condition of ", system.name.view(), what_is_missing(status)});
+            return tell_missing(status, "the condition of ", system.name.view());
         system.is_due = is_due(system.condition, system.name.view(), context_);
     }
     return Status::ok;
@@ -179,6 +181,7 @@ void add_up(CommandReport& total, const CommandReport& one) noexcept {
     if (total.status == Status::ok) {
         total.status = one.status;
         total.failed_system = one.failed_system;
+        total.failed_entity = one.failed_entity;
     }
     total.applied += one.applied;
     total.skipped += one.skipped;

@@ -150,10 +150,13 @@ void visited_meanwhile(Entity entity) {
                   line.view(), __FILE__, __LINE__);
 }
 
-void component_missing(std::string_view name, Status status) {
+void component_missing(std::string_view name, Status status, const TypeClash& clash) {
     Line line;
     if (running_system() != nullptr) line.add(running_system()->name).add(" asks for ");
-    line.add(name).add(": ").add(status_text(status));
+    if (clash.refused.empty())
+        line.add(name).add(": ").add(status_text(status));
+    else
+        line.add(clash.refused).add(", whose name in the world is that of ").add(clash.known);
     assert_failed("the world knows the component",
                   "a query asks for a component that cannot be in this world", line.view(), __FILE__,
                   __LINE__);

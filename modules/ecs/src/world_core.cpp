@@ -220,6 +220,7 @@ Expected<ComponentId> WorldCore::add_component(const ComponentDescription& descr
 
 Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
                                                        const ComponentDescription& description) noexcept {
+    if (const Status status = check_name(type, description); status != Status::ok) return status;
     const auto id = add_component(description);
     if (!id) return id;
     const KnownType own(description);
@@ -229,6 +230,41 @@ Expected<ComponentId> WorldCore::add_component_of_type(std::uint32_t type,
     types_[type] = own;
     find_ids_again();
     return id;
+}
+
+Expected<ComponentId> WorldCore::find_component_of_type(std::uint32_t type,
+                                                        const ComponentDescription& own) noexcept {
+    if (!is_there()) return Status::not_found;
+    const ComponentId id = find_component(own.name);
+    const KnownType known(own);
+    const bool is_noted = types_[type].name == known.name && types_[type].is_like(known);
+    // Nothing is written, as others may look at once.
+    if (is_noted && id == kNoComponent) return id;
+    if (id != kNoComponent) return add_component_of_type(type, own);
+    if (const Status status = check_name(type, own); status != Status::ok) return status;
+    // It is found as soon as somebody makes it known.
+    types_[type] = known;
+    return id;
+}
+
+// wrong_layout when the name is that of another type which would be taken for this one. The image has names
+// only: whoever reads one of the two would get the other, and systems that write them would run at once.
+Status WorldCore::check_name(std::uint32_t type, const ComponentDescription& own) noexcept {
+    const KnownType known(own);
+    clash_ = {};
+    for (std::uint32_t other = 1; other < types_.size(); ++other) {
+        if (other == type || types_[other].name != own.name) continue;
+        clash_ = {types_[other].type, own.type};
+        if (types_[other].is_like(known)) return Status::wrong_layout;
+    }
+    return Status::ok;
+}
+
+// Whether a type of this program was looked for by the name.
+bool WorldCore::is_taken(std::string_view name) const noexcept {
+    for (const KnownType& type : types_)
+        if (type.name == name) return true;
+    return false;
 }
 
 std::uint64_t WorldCore::hash_of_registry() const noexcept {

@@ -130,9 +130,16 @@ Status SchemaPlan::take(std::size_t id) noexcept {
     }
     const std::string_view name = fate.name;
     const std::size_t today = today_.find(name);
-    if (today == today_.components().size()) return Status::ok;
+    const bool is_known = today != today_.components().size();
+    const auto is_renamed = [&](std::size_t each) {
+        return fates_[each].name != saved_.components()[each].name.view();
+    };
+    // What was removed twice has one name, and that is nobody's.
     for (std::size_t other = 0; other < id; ++other)
-        if (fates_[other].today == today) return refuse(name, {}, kTwice);
+        if (!fates_[other].is_removed && fates_[other].name == name &&
+            (is_known || is_renamed(id) || is_renamed(other)))
+            return refuse(name, {}, kTwice);
+    if (!is_known) return Status::ok;
     const ComponentRecord& now = today_.components()[today];
     fate.today = static_cast<std::uint16_t>(today);
     if (saved.kind != now.kind || !are_alike(saved_.role(id), today_.role(today)))

@@ -32,6 +32,12 @@ Status deliver(Worlds worlds) noexcept {
     return Status::rate_limited;
 }
 
+// The tick goes on, and what changes from now on is told when it ends.
+void forget_recorded_changes(Worlds worlds) noexcept {
+    for (World* const world : worlds)
+        world->core().forget_recorded_changes();
+}
+
 // All but the commit of the ring.
 Status end_ticks(Worlds worlds) noexcept {
     const auto is_watching = [](World* world) { return world->core().events().is_watching(); };
@@ -39,7 +45,10 @@ Status end_ticks(Worlds worlds) noexcept {
         if (const Status status = deliver(worlds); status != Status::ok) return status;
         for (World* const world : worlds)
             if (is_watching(world)) world->core().record_changes();
-        if (const Status status = deliver(worlds); status != Status::ok) return status;
+        if (const Status status = deliver(worlds); status != Status::ok) {
+            forget_recorded_changes(worlds);
+            return status;
+        }
     }
     for (World* const world : worlds)
         world->core().end_tick();
@@ -62,9 +71,10 @@ Expected<Tick> commit_together(Worlds worlds) noexcept {
         world->core().expect_free({});
     if (const Status status = end_ticks(worlds); status != Status::ok) return status;
     auto tick = worlds[0]->ring().commit();
-    if (!tick)
-        for (World* const world : worlds)
-            world->core().take_back_tick();
+    if (tick) return tick;
+    for (World* const world : worlds)
+        world->core().take_back_tick();
+    forget_recorded_changes(worlds);
     return tick;
 }
 

@@ -44,7 +44,7 @@ TEST_F(LimitsTest, TheTableOfComponentsEnds) {
     EXPECT_EQ(first + register_types<150>(rig.world(), half), kMaxComponents - before);
     EXPECT_EQ(rig.world().component<Numbered<299>>().status(), Status::capacity_exhausted);
     EXPECT_EQ(rig.world().spawn(Numbered<0>{1}, Numbered<299>{2}).status(), Status::capacity_exhausted);
-    EXPECT_EQ(rig.world().resource<Numbered<298>>(), nullptr);
+    EXPECT_EQ(rig.world().edit_resource<Numbered<298>>(), nullptr);
     const auto one = rig.world().spawn(Numbered<0>{1}, Numbered<200>{2});
     ASSERT_TRUE(one);
     EXPECT_EQ(rig.world().add(*one, Numbered<299>{}).status(), Status::capacity_exhausted);
@@ -54,7 +54,11 @@ TEST_F(LimitsTest, TheTableOfComponentsEnds) {
     auto pool = JobPool::create({.workers = 0});
     ASSERT_TRUE(memory && pool);
     Schedule schedule(*memory);
-    schedule.add("late", [](Query<const Numbered<0>&, Without<Numbered<299>>>) {});
+    schedule.add("looks", [](Query<const Numbered<0>&, Without<Numbered<299>>> query) {
+        EXPECT_EQ(query.count(), 1U);
+    });
+    EXPECT_TRUE(schedule.run(rig.world(), *pool));
+    schedule.add("late", [](Res<Numbered<299>>) {});
     EXPECT_EQ(schedule.run(rig.world(), *pool).status, Status::capacity_exhausted);
     EXPECT_EQ(schedule.problem().substr(0, 36), "late needs what the world could not ");
     rig.commit();

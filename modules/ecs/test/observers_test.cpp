@@ -237,5 +237,41 @@ TEST_F(ObserversTest, ASchedulesBarriersDeliver) {
     rig_.commit();
 }
 
+// What changes after a commit that failed is told by the one that does not.
+TEST_F(ObserversTest, ChangesAfterACommitThatFailedAreTold) {
+    struct Told {
+        std::vector<Entity> entities;
+        bool storms = true;
+        int rounds = 0;
+    } told;
+    const Entity ada = *world().spawn(Health{1});
+    const Entity bob = *world().spawn(Health{1});
+    rig_.commit();
+    rig_.commit();
+    const auto hear = [own = &told](World& there, Entity entity) {
+        own->entities.push_back(entity);
+        if (own->storms) static_cast<void>(there.add(entity, Frozen{}));
+    };
+    const auto storm = [own = &told](World& there, Entity entity) {
+        if (!own->storms || ++own->rounds > 200) return;
+        static_cast<void>(there.remove<Frozen>(entity));
+        static_cast<void>(there.add(entity, Frozen{}));
+    };
+    ASSERT_EQ(on_change<Health>(world(), hear), Status::ok);
+    ASSERT_EQ(on_add<Frozen>(world(), storm), Status::ok);
+    world().edit<Health>(ada)->points = 2;
+    EXPECT_EQ(world().commit().status(), Status::rate_limited);
+    EXPECT_EQ(told.entities, std::vector<Entity>{ada});
+    told.storms = false;
+    world().edit<Health>(bob)->points = 3;
+    rig_.commit();
+    // The tick was not whole: what was told of it is told again.
+    EXPECT_EQ(std::ranges::count(told.entities, bob), 1);
+    EXPECT_EQ(std::ranges::count(told.entities, ada), 2);
+    told.entities.clear();
+    rig_.commit();
+    EXPECT_TRUE(told.entities.empty());
+}
+
 }  // namespace
 }  // namespace ouro

@@ -54,7 +54,7 @@ TEST_F(ResourceTest, IsRolledBack) {
 }
 
 TEST_F(ResourceTest, CountsAsChangedWhereItIsWritten) {
-    ASSERT_NE(world().resource<Score>(), nullptr);
+    ASSERT_EQ(detail::make_resource<Score>(world().core()), Status::ok);
     const Res<const Score> read(world().core());
     const Res<Score> write(world().core());
     EXPECT_FALSE(read.is_changed());
@@ -72,7 +72,7 @@ TEST_F(ResourceTest, CountsAsChangedWhereItIsWritten) {
 TEST_F(ResourceTest, IsNoComponentOfEntities) {
     ASSERT_TRUE(world().component<Health>());
     EXPECT_EQ(world().resource<Health>(), nullptr);
-    ASSERT_NE(world().resource<Score>(), nullptr);
+    ASSERT_NE(world().edit_resource<Score>(), nullptr);
     EXPECT_EQ(world().spawn(Score{1}).status(), Status::wrong_layout);
     const Entity ada = *world().spawn(Health{1});
     EXPECT_EQ(world().add(ada, Score{1}).status(), Status::wrong_layout);

@@ -80,7 +80,9 @@ TEST_F(ScheduleEdgesTest, AFullTableOfArchetypesIsToldWithSystemAndEntity) {
         commands.add(ada, Position{1, 2});
         commands.add(ada, Velocity{});
     });
-    EXPECT_EQ(schedule_->run(small.world(), *pool_).status, Status::capacity_exhausted);
+    const ScheduleReport report = schedule_->run(small.world(), *pool_);
+    EXPECT_EQ(report.status, Status::capacity_exhausted);
+    EXPECT_EQ(report.commands.failed_entity, ada);
     expect_problem(*schedule_, "a command of dress on entity 1:1, one of 1 that failed: ");
     EXPECT_TRUE(small.world().has<Position>(ada));
     EXPECT_FALSE(small.world().has<Velocity>(ada));

@@ -320,6 +320,11 @@ TEST_F(WorldFileTest, WhatCannotBeConvertedIsNamed) {
     ASSERT_TRUE(twice.world().component<Mana>());
     const std::array changes = {renamed_component("Body", "Mana")};
     expect(twice, "Mana was saved twice: under this name, and under one that became it", changes);
+    // Whether this program knows the name or not.
+    EcsRig stranger;
+    ASSERT_TRUE(stranger.world().component<Health>());
+    stranger.commit();
+    expect(stranger, "Mana was saved twice: under this name, and under one that became it", changes);
 }
 
 TEST_F(WorldFileTest, DamagedAndForeignFilesChangeNothing) {

@@ -136,6 +136,7 @@ private:
     void take_over() {
         observers_.deliver();
         if (!run_.expect_ok(run_.rig().attach(), "attach")) return;
+        queries_.forget_kept();
         World& world = run_.world();
         // It finds by name what this program knows. Names and relations it finds by itself.
         each_type<ModelKinds>([&]<class T>() { static_cast<void>(world.component<T>()); });

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,7 +45,7 @@ public:
     void write() {
         switch (run_.below(6)) {
             case 0:
-                Query<Force&, Without<Still>>(world()).each([](Force& force) { advance(force); });
+                kept(writer_).each([](Force& force) { advance(force); });
                 return advance_all<Force>(kKindBits<Force>, kKindBits<Still>);
             case 1:
                 Query<Spot&, const Alarm&>(world()).chunks([](std::span<Spot> spots, std::span<const Alarm>) {
@@ -69,6 +70,12 @@ public:
                     pool_, [](Gene& gene) { advance(gene); });
                 return advance_all<Gene>(kKindBits<Gene, Alarm>, kKindBits<Daze>);
         }
+    }
+
+    // The world is another object from now on.
+    void forget_kept() {
+        reader_.reset();
+        writer_.reset();
     }
 
     // What counts as changed: more than was, perhaps, and never less.
@@ -121,6 +128,16 @@ public:
     }
 
 private:
+    using Reader = Query<Entity, const Spot&, Without<Still>>;
+    using Writer = Query<Force&, Without<Still>>;
+
+    // Over rollbacks and loads, after which components may have other numbers.
+    template <class Kept>
+    const Kept& kept(std::optional<Kept>& query) {
+        if (!query) query.emplace(world());
+        return *query;
+    }
+
     World& world() { return run_.world(); }
     WorldModel& model() { return run_.model(); }
 
@@ -177,7 +194,7 @@ private:
 
     void read_columns() {
         begin_visits();
-        const Query<Entity, const Spot&, Without<Still>> query(world());
+        const Reader& query = kept(reader_);
         query.each([&](Entity entity, const Spot& spot) {
             if (const ModelEntity* const own = visit(entity)) expect_value(*own, spot);
         });
@@ -327,6 +344,8 @@ private:
     std::uint32_t round_ = 0;
     std::uint32_t visited_ = 0;
     std::vector<Entity> some_;
+    std::optional<Reader> reader_;
+    std::optional<Writer> writer_;
 };
 
 }  // namespace ouro::testing_support

@@ -42,4 +42,11 @@ template <class T>
     return detail::kTypeName<T>.view();
 }
 
+// The same with all that it is in, as the compiler at hand spells it: for messages that tell types apart.
+template <class T>
+[[nodiscard]] consteval std::string_view full_type_name() noexcept {
+    constexpr std::string_view spelled = detail::spell_type<T>();
+    return spelled.substr(detail::kNameStart, spelled.size() - detail::kNameRest);
+}
+
 }  // namespace ouro

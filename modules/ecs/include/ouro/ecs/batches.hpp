@@ -155,8 +155,8 @@ Status add_to(World& world, std::span<const Entity> entities, const T& value = {
 // As World::remove; those that are gone or have none are passed over.
 template <class T>
 Status remove_from(World& world, std::span<const Entity> entities) noexcept {
-    const auto id = world.component<T>();
-    if (!id) return id.status();
+    const auto id = world.core().known_component<T>();
+    if (!id || *id == kNoComponent) return id.status();
     const auto visit_all = [&](auto&& visit) {
         for (const Entity entity : entities)
             visit(entity);
@@ -194,8 +194,8 @@ Status remove_from_all(const Query<Terms...>& query) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
     detail::WorldCore& core = query.core();
     core.expect_free({});
-    const auto id = core.component<T>();
-    if (!id) return id.status();
+    const auto id = core.known_component<T>();
+    if (!id || *id == kNoComponent) return id.status();
     if constexpr (Query<Terms...>::kTakesWholes && !kIsSparse<T>) {
         return detail::move_wholes<T>(query, *id, false, [](std::uint32_t, std::uint32_t) {});
     } else {

@@ -143,6 +143,16 @@ template <class T>
     return kComponentOptions<T>.name.empty() ? type_name<T>() : kComponentOptions<T>.name;
 }
 
+// How long a name can be: it is part of the image.
+inline constexpr std::size_t kMaxComponentName = 47;
+
+// Two types of a program that are called the same in the image, with all namespaces; see World::type_clash.
+struct TypeClash {
+    // The one that has the name, and the one that was refused.
+    std::string_view known;
+    std::string_view refused;
+};
+
 template <class T>
 inline constexpr bool kIsSparse = kComponentKind<T> == ComponentKind::sparse;
 // Whether programs may write it as they like.
@@ -153,6 +163,8 @@ template <class T>
 consteval bool require_component() {
     static_assert(std::is_same_v<T, std::remove_cvref_t<T>>, "name a component by its plain type");
     static_assert(!std::is_same_v<T, Entity>, "Entity is each row's own name: make it a field of a struct");
+    static_assert(component_name<T>().size() <= kMaxComponentName,
+                  "a component's name has 47 bytes at most: give it a shorter one by ComponentOptions::name");
     static_assert(!kComponentOptions<T>.toggles || kComponentKind<T> == ComponentKind::column,
                   "only components in columns can be switched off");
     static_assert(!kRelationOptions<T>.is_declared,

@@ -35,7 +35,7 @@ Status observe(World& world, const Fn& fn) noexcept {
     static_assert(
         kComponentKind<T> != ComponentKind::singleton,
         "a singleton belongs to no entity, and nobody adds or removes it: ask Res<T>::is_changed()");
-    const auto id = world.component<T>();
+    const auto id = world.core().known_component<T>();
     if (!id) return id.status();
     Observer made;
     made.type = type_number<T>();
@@ -71,7 +71,8 @@ Status on_remove(World& world, const Fn& fn) noexcept {
 }
 // fn(World&, Entity): once a tick, by commit(), for each entity of which Changed would say so in this tick:
 // what came counts as changed, and so does what is switched off. Changes by those observers themselves are of
-// this tick too, and cause no further event.
+// this tick too, and cause no further event. A commit that failed after it had called them is none: the next
+// one calls them again.
 template <class T, class Fn>
 Status on_change(World& world, const Fn& fn) noexcept {
     static_assert(!kIsTag<T>, "a tag does not change: it comes and goes");

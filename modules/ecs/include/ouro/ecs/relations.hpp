@@ -63,7 +63,9 @@ template <class R>
     // without making the type known, as others may look at once.
     if (id == kNoComponent && core.header().first_sparse != 0) [[unlikely]] {
         id = core.find_component(component_name<Link<R>>());
-        if (id != kNoComponent && core.component(id).kind != ComponentKind::sparse) return nullptr;
+        if (id != kNoComponent &&
+            (core.component(id).kind != ComponentKind::sparse || core.is_taken(component_name<Link<R>>())))
+            return nullptr;
     }
     if (id >= core.header().component_count) return nullptr;
     SparseTable& table = core.sparse_table(id);

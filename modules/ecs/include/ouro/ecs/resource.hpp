@@ -15,9 +15,12 @@ class Res {
     using Value = std::remove_const_t<T>;
 
 public:
-    // Requires: the world has it.
+    // Requires: the world has it, or it is only read and was looked for.
     explicit Res(detail::WorldCore& core) noexcept
-        : core_(&core), value_(detail::known_resource<Value>(core)) {}
+        : core_(&core), value_(const_cast<T*>(detail::known_resource<Value>(core))) {
+        OURO_DEBUG_ASSERT(std::is_const_v<T> || value_ != detail::zero_resource<Value>(),
+                          "the resource is in the world");
+    }
 
     [[nodiscard]] T& operator*() const noexcept {
         if constexpr (!std::is_const_v<T>) detail::declare_resource(*core_, *value_);
@@ -29,12 +32,13 @@ public:
 
     // Whether it was written in this tick or in the one before; see Changed.
     [[nodiscard]] bool is_changed() const noexcept {
-        return core_->now() - core_->component(core_->id_of<Value>()).changed_tick <= 1;
+        const ComponentId id = core_->id_of<Value>();
+        return id != kNoComponent && core_->now() - core_->component(id).changed_tick <= 1;
     }
 
 private:
     detail::WorldCore* core_;
-    Value* value_;
+    T* value_;
 };
 
 }  // namespace ouro

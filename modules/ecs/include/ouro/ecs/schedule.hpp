@@ -193,6 +193,7 @@ private:
     }
     // Keeps what problem() says, and returns the status.
     Status tell(Status status, std::initializer_list<std::string_view> parts) noexcept;
+    Status tell_missing(Status status, std::string_view role, std::string_view system) noexcept;
     Status tell_barrier(const Stage& stage, Status delivered) noexcept;
     [[nodiscard]] ScheduleReport run_stages() noexcept;
     [[nodiscard]] Status prepare_queue(const JobPool& pool) noexcept;

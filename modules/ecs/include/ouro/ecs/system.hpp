@@ -112,7 +112,7 @@ struct SystemParam<Query<Terms...>> {
         if constexpr (std::is_same_v<T, Entity>)
             return Status::ok;
         else
-            return world.component<T>().status();
+            return world.core().known_component<T>().status();
     }
     static Query<Terms...> make(const SystemContext& context) noexcept {
         return Query<Terms...>(context.world->core());
@@ -130,7 +130,8 @@ struct SystemParam<Res<T>> {
     }
     static Status prepare(World& world) noexcept {
         if (find_resource<Value>(world.core()) != nullptr) return Status::ok;
-        return make_resource<Value>(world.core());
+        return std::is_const_v<T> ? look_for_resource<Value>(world.core())
+                                  : make_resource<Value>(world.core());
     }
     static Res<T> make(const SystemContext& context) noexcept { return Res<T>(context.world->core()); }
 };

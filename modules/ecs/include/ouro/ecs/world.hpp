@@ -64,12 +64,16 @@ public:
     }
 
     // Makes a component known, or finds it. Fails with wrong_layout (another of that name is there: of
-    // another size, with other fields, or kept in another way; types that differ in nothing else are one
-    // component), bad_argument (no or a too long name), capacity_exhausted, and not_found (see above).
+    // another size, with other fields, or kept in another way; or another type of this program has that name
+    // here, such as `ice::Cooldown` beside `fire::Cooldown`: see type_clash), bad_argument (no name),
+    // capacity_exhausted, and not_found (see above).
     template <class T>
     Expected<ComponentId> component() noexcept {
         return core_->component<T>();
     }
+    // Of the last wrong_layout: which two types of this program have one name, as names have no namespaces.
+    // Give one of them another by ComponentOptions::name. Empty when it was for something else.
+    [[nodiscard]] const TypeClash& type_clash() const noexcept { return core_->clash(); }
 
     // An entity with these components. Fails with capacity_exhausted (no slot, no archetype, no room), and as
     // component does; then nothing has changed. Inlined, as the result of a call comes through memory in
@@ -187,12 +191,13 @@ public:
     [[nodiscard]] bool is_enabled(Entity entity) const noexcept;
 
     // A value of which there is one for the world, such as its time: zero at first. Its type needs no
-    // options; one with `.singleton` can be registered by component<T>() too. Null when there is no room at
-    // its first use, or when another component has its name or its type.
+    // options; one with `.singleton` can be registered by component<T>() too. Reading makes nothing: until
+    // somebody writes it, the zero lies elsewhere. Null when another component has its name or its type, and
+    // for writing when there is no room at its first use.
     template <class T>
     [[nodiscard]] const T* resource() noexcept {
         detail::expect_resource<T>(false);
-        return detail::resource_cell<T>(*core_);
+        return detail::read_resource<T>(*core_);
     }
     // The same for writing: declared, and its tick of change is this one.
     template <class T>

@@ -14,6 +14,8 @@ namespace ouro::detail {
 // What a component is, as its type says.
 struct ComponentDescription {
     std::string_view name;
+    // With all namespaces: for messages.
+    std::string_view type = {};
     std::uint32_t bytes = 0;
     std::uint32_t alignment = 1;
     std::uint64_t layout_hash = 0;
@@ -29,6 +31,7 @@ template <class T>
     constexpr ComponentOptions kOptions = kComponentOptions<T>;
     ComponentDescription made;
     made.name = component_name<T>();
+    made.type = full_type_name<T>();
     made.heat = kOptions.heat;
     made.toggles = kOptions.toggles;
     made.kind = kComponentKind<T>;
@@ -46,6 +49,7 @@ template <class T>
 // would not do, as two types can have the same one.
 struct KnownType {
     std::string_view name;
+    std::string_view type = {};
     std::uint64_t layout_hash = 0;
     std::uint32_t bytes = 0;
     ComponentKind kind = ComponentKind::column;
@@ -53,6 +57,7 @@ struct KnownType {
     KnownType() noexcept = default;
     explicit KnownType(const ComponentDescription& description) noexcept
         : name(description.name),
+          type(description.type),
           layout_hash(description.layout_hash),
           bytes(description.bytes),
           kind(description.kind) {}

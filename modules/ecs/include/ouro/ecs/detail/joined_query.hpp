@@ -29,7 +29,7 @@ struct JoinedQuery {
     // Of each sparse term, the row plus one or zero.
     using Rows = std::array<std::uint32_t, kSets>;
 
-    // Requires: the components are registered, as the query's cache has them, or the world is gone.
+    // Those that the world does not know have no rows.
     [[nodiscard]] static Tables tables(WorldCore& core) noexcept {
         static constinit SparseTable nothing{};
         Tables made{};
@@ -55,7 +55,8 @@ struct JoinedQuery {
         each_set([&]<class Term>(std::size_t set) {
             using Traits = TermTraits<Term>;
             const SparseSet own(core, *tables[set]);
-            rows[set] = own.find(slot_index(entity));
+            // Nobody has what the world does not know.
+            rows[set] = tables[set]->pages == 0 ? 0 : own.find(slot_index(entity));
             if constexpr (Traits::kRole == TermRole::excludes)
                 is_wanted &= rows[set] == 0;
             else if constexpr (Traits::kRequired)

@@ -9,6 +9,8 @@
 
 namespace ouro::detail {
 
+class WorldCore;
+
 // How many components one query can hand out.
 inline constexpr std::size_t kMaxQueryTerms = 12;
 // Of how many of them the cells are remembered.
@@ -59,7 +61,11 @@ struct QueryShape {
 // date (see FindingScope), and stores the two hashes last, which say to the others that the rest
 // is there.
 struct QueryCache {
+    // By the components of now: numbers may be others after a rollback or a load, which queries outlive.
+    using MakeShape = QueryShape (*)(WorldCore& core) noexcept;
+
     QueryShape shape;
+    MakeShape make_shape = nullptr;
     // Of the components by whose numbers it was shaped, with all bits turned round: memory of zeros is shaped
     // by nothing, and neither by the registry of a world that is gone.
     std::uint64_t registry_hash = 0;

@@ -16,6 +16,8 @@ namespace ouro {
 
 template <class... Terms>
 bool Query<Terms...>::find_archetype(std::uint32_t number, Finder& finder) const noexcept {
+    // Brings the shape up to date.
+    static_cast<void>(core_->matches_of(*cache_));
     const ArchetypeRecord& archetype = core_->archetype(number);
     const detail::QueryShape& shape = cache_->shape;
     finder.match.archetype = number;

@@ -60,9 +60,14 @@ struct QueryPlan {
             using Traits = TermTraits<Term>;
             const auto id = component_id<typename Traits::Component>(core);
             if (kIsSparseTerm<Term>) return;
+            if (kHasColumn<Term>) made.terms[made.term_count++] = id;
+            if (id == kNoComponent) {
+                // Nobody has it: what excludes all archetypes is what they all have.
+                if (Traits::kRequired) made.excluded.add(kEntityComponent);
+                return;
+            }
             if (Traits::kRequired) made.required.add(id);
             if (Traits::kRole == TermRole::excludes && !Traits::kWantsOff) made.excluded.add(id);
-            if (kHasColumn<Term>) made.terms[made.term_count++] = id;
         };
         (take.template operator()<Terms>(), ...);
         if (!kNamesPrefab) made.excluded.add(kPrefabComponent);
@@ -75,13 +80,11 @@ struct QueryPlan {
         QueryCache& cache = core.cache_of(number);
         if (cache.is_shaped_by(core.header().registry_hash)) [[likely]]
             return cache;
-        // Went back to before it was made: there are no archetypes, and no component has a number.
-        if (!core.is_there()) return cache;
-        // May register components, which is for one thread alone.
-        const QueryShape found = shape(core);
         const FindingScope alone(core.finding());
+        cache.make_shape = &shape;
         const std::uint64_t hash = core.header().registry_hash;
-        if (!cache.is_shaped_by(hash)) cache.take_shape(found, hash);
+        // Went back to before it was made: there are no archetypes, and no component has a number.
+        if (core.is_there() && !cache.is_shaped_by(hash)) cache.take_shape(shape(core), hash);
         return cache;
     }
 
@@ -248,9 +251,9 @@ private:
         if constexpr (std::is_same_v<T, Entity>) {
             return kEntityComponent;
         } else {
-            const auto id = core.template component<T>();
+            const auto id = core.template known_component<T>();
             if (!id.has_value()) [[unlikely]]
-                component_missing(component_name<T>(), id.status());
+                component_missing(component_name<T>(), id.status(), core.clash());
             return *id;
         }
     }

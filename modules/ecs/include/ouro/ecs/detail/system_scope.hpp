@@ -3,6 +3,7 @@
 #include <ouro/base/assert.hpp>
 #include <ouro/base/status.hpp>
 #include <ouro/base/type_name.hpp>
+#include <ouro/ecs/component.hpp>
 #include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/entity.hpp>
 
@@ -86,7 +87,7 @@ void require_structure(Entity entity);
 void require_registration(std::string_view name);
 [[noreturn]] void visited_meanwhile(Entity entity);
 // In every build: a query hands out what the world cannot have, and there is no answer that would be right.
-[[noreturn]] void component_missing(std::string_view name, Status status);
+[[noreturn]] void component_missing(std::string_view name, Status status, const TypeClash& clash);
 [[noreturn]] void marked_in_a_loop();
 [[noreturn]] void recorded_in_a_loop();
 

@@ -62,26 +62,21 @@ public:
     void end_tick() noexcept;
     void take_back_tick() noexcept;
 
-    // --- components
+    // --- components; see world_types.hpp
     [[nodiscard]] Expected<ComponentId> add_component(const ComponentDescription& description) noexcept;
     using WorldImage::component;
     [[nodiscard]] ComponentId find_component(std::string_view name) const noexcept;
     template <class T>
-    [[nodiscard]] Expected<ComponentId> component() noexcept {
-        static_assert(require_component<T>());
-        const ComponentId known = id_of<T>();
-        if (known != kNoComponent) [[likely]]
-            // Another thing of that name, such as a resource, is no component of entities.
-            return components_[known].kind == kComponentKind<T> ? Expected<ComponentId>(known)
-                                                                : Status::wrong_layout;
-        return add_component_of_type(type_number<T>(), description_of<T>());
-    }
+    [[nodiscard]] Expected<ComponentId> component() noexcept;
+    template <class T>
+    [[nodiscard]] Expected<ComponentId> known_component() noexcept;
+    [[nodiscard]] Expected<ComponentId> find_component_of_type(std::uint32_t type,
+                                                               const ComponentDescription& own) noexcept;
+    [[nodiscard]] const TypeClash& clash() const noexcept { return clash_; }
+    [[nodiscard]] bool is_taken(std::string_view name) const noexcept;
     // kNoComponent when the type is not registered here, or was rolled back.
     template <class T>
-    [[nodiscard]] ComponentId id_of() const noexcept {
-        // Types that nobody asked for yet have the number zero, which is no component's.
-        return id_of_type(TypeNumbers<ComponentFamily>::known<T>());
-    }
+    [[nodiscard]] ComponentId id_of() const noexcept;
     [[nodiscard]] ComponentId id_of_type(std::uint32_t type) const noexcept {
         refresh_ids();
         return component_of_type_[type];
@@ -223,8 +218,9 @@ public:
     [[nodiscard]] bool is_watching(EventKind kind, ComponentId id) const noexcept {
         return events_.is_watching() && watched(kind).has(id);
     }
-    // Of this tick, once.
+    // Of this tick, once; again where it could not end.
     void record_changes() noexcept;
+    void forget_recorded_changes() noexcept { changes_epoch_ = 0; }
 
     // Walks everything: ok, or corrupt_data.
     [[nodiscard]] Status check() const noexcept;
@@ -265,6 +261,8 @@ private:
 
     [[nodiscard]] Expected<ComponentId> add_component_of_type(
         std::uint32_t type, const ComponentDescription& description) noexcept;
+    [[nodiscard]] Expected<ComponentId> check_kind(ComponentId id, ComponentKind kind) noexcept;
+    Status check_name(std::uint32_t type, const ComponentDescription& own) noexcept;
     void find_ids_again() const noexcept;
     [[nodiscard]] ComponentId find_type(const KnownType& type) const noexcept;
     // What was found by the ids of types, whose names may be other types' now.
@@ -377,8 +375,9 @@ private:
     // Follows the registry, as the ids of types do.
     mutable EventLog events_;
     std::uint64_t changes_epoch_ = 0;
-    // The types that were registered ever; their ids, as long as the registry has this hash.
+    // The types that were looked for ever; their ids, as long as the registry has this hash.
     std::span<KnownType> types_;
+    TypeClash clash_;
     mutable std::array<ComponentId, ComponentFamily::kLimit> component_of_type_;
     mutable std::uint64_t known_registry_ = 0;
     std::span<SpawnPlan> plans_;
@@ -398,3 +397,4 @@ private:
 
 #include <ouro/ecs/detail/world_cells.hpp>
 #include <ouro/ecs/detail/world_rows.hpp>
+#include <ouro/ecs/detail/world_types.hpp>
