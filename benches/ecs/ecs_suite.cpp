@@ -1,11 +1,16 @@
 #include "ecs/ecs_suite.hpp"
 
 #include "harness/suite.hpp"
+#include "os/held_pieces.hpp"
+
+#include <optional>
 
 namespace ouro::bench {
 namespace {
 
 void run_ecs(Session& session) {
+    std::optional<HeldPieces> pieces;
+    if (!session.is_quick()) pieces.emplace();
     measure_creation(session);
     measure_destruction(session);
     measure_iteration(session);

@@ -92,7 +92,7 @@ PLATFORM_PLACES = (
     # Single instructions, inlined into their users: a header cannot be chosen by CMake.
     r"^modules/base/include/ouro/base/detail/math_core\.hpp$",
     r"^modules/observe/include/ouro/observe/detail/owner_words\.hpp$",
-    r"^modules/ecs/include/ouro/ecs/detail/settled_value\.hpp$",
+    r"^modules/ecs/include/ouro/ecs/detail/(block_key|settled_value)\.hpp$",
     r"^modules/os/include/ouro/os/(stack_trace|thread)\.hpp$",
 )
 

@@ -54,14 +54,14 @@ public:
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
         return add(std::string_view(digits.data(), static_cast<std::size_t>(end.ptr - digits.data())));
     }
-    Line& add(Entity entity) noexcept {
-        if (entity.is_null()) return add("a new entity");
+    Line& add(Entity entity, std::string_view if_null = "a new entity") noexcept {
+        if (entity.is_null()) return add(if_null);
         return add("entity ").add(entity.index()).add(":").add(entity.generation());
     }
     [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), used_}; }
 
 private:
-    std::array<char, 160> text_;
+    std::array<char, 320> text_;
     std::size_t used_ = 0;
 };
 
@@ -88,11 +88,11 @@ void require_access(const WorldCore& core, Entity entity, const ComponentUse& us
     }
     Line line;
     line.add(system.name).add(use.writes ? " writes " : " reads ").add(use.name);
-    if (is_declared)
-        assert_failed("access is declared", "a system uses an entity that its filters do not let through",
-                      line.add(" of ").add(entity).view(), __FILE__, __LINE__);
-    assert_failed("access is declared", "a system uses what its parameters do not declare", line.view(),
-                  __FILE__, __LINE__);
+    line.add(" of ").add(entity, "nobody");
+    assert_failed("access is declared",
+                  is_declared ? "a system uses an entity that its filters do not let through"
+                              : "a system uses what its parameters do not declare",
+                  line.view(), __FILE__, __LINE__);
 }
 
 void require_resource(const ComponentUse& use) {
@@ -115,7 +115,7 @@ void require_registration(std::string_view name) {
                   line.view(), __FILE__, __LINE__);
 }
 
-void require_query(const Access& wanted) {
+void require_query(const Access& wanted, NameOfType name_of) {
     const RunningSystem& system = *running_system();
     if (system.access->is_exclusive || system.access->changes_structure) return;
     const auto may = [&](std::uint32_t type, bool writes) {
@@ -125,11 +125,13 @@ void require_query(const Access& wanted) {
         });
     };
     for (std::uint32_t type = 0; type < TypeSet::kMaxTypes; ++type) {
-        const bool is_fine =
-            (!wanted.reads.has(type) || may(type, false)) && (!wanted.writes.has(type) || may(type, true));
-        if (!is_fine)
-            assert_failed("access is declared", "a query reaches further than the parameters of its system",
-                          system.name, __FILE__, __LINE__);
+        const bool is_written = wanted.writes.has(type);
+        if (!is_written && !wanted.reads.has(type)) continue;
+        if (may(type, is_written)) continue;
+        Line line;
+        line.add(system.name).add(is_written ? " writes " : " reads ").add(name_of(type));
+        assert_failed("access is declared", "a query reaches further than the parameters of its system",
+                      line.view(), __FILE__, __LINE__);
     }
 }
 
@@ -168,6 +170,13 @@ void marked_in_a_loop() {
     assert_failed("no loop is shared out",
                   "a loop that is shared out writes what it does not hand out: use Mut<T> and Query::prepare",
                   line.view(), __FILE__, __LINE__);
+}
+
+void named_after_barrier() {
+    Line line;
+    if (running_system() != nullptr) line.add(running_system()->name);
+    assert_failed("the entity is pending", "a pending entity was named after its barrier", line.view(),
+                  __FILE__, __LINE__);
 }
 
 void recorded_in_a_loop() {

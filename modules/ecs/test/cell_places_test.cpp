@@ -1,6 +1,9 @@
 // What get and edit remember of an archetype in an epoch: never of another time, nor for another's handle.
 #include "ecs_rig.hpp"
 
+#include <ouro/ecs/detail/block_key.hpp>
+
+#include <array>
 #include <vector>
 
 namespace ouro {
@@ -77,19 +80,41 @@ TEST(CellPlaces, ArchetypesThatShareAPlaceAreToldApart) {
     ASSERT_TRUE(rig.is_ready());
     std::vector<Entity> all;
     for (unsigned i = 0; i < 2 * detail::kPlacesOfType; ++i) {
-        all.push_back(*rig.world().spawn(Velocity{static_cast<float>(i), 0, 0}));
+        const auto x = static_cast<float>(i);
+        all.push_back(*rig.world().spawn(Velocity{x, 0, 0}, Position{-x, 0}, Health{-1}));
         mark_by_bits(rig.world(), all[i], i, std::make_integer_sequence<unsigned, 7>{});
     }
     ASSERT_GE(rig.world().stats().archetypes, 2 * detail::kPlacesOfType);
     for (int turn = 0; turn < 3; ++turn) {
         for (unsigned i = 0; i < all.size(); ++i) {
             ASSERT_EQ(rig.world().get<Velocity>(all[i])->x, static_cast<float>(i));
+            // Places of other types are taken as well, some of them by archetypes of this one.
+            ASSERT_EQ(rig.world().get<Position>(all[i])->x, -static_cast<float>(i));
+            ASSERT_EQ(rig.world().get<Health>(all[i])->points, -1);
             rig.world().edit<Velocity>(all[i])->y += 1;
         }
         rig.commit();
     }
     for (const Entity entity : all)
         EXPECT_EQ(rig.world().get<Velocity>(entity)->y, 3);
+}
+
+TEST(BlockKeys, TellTheBlockOfARow) {
+    const detail::RowPlacer placer;
+    std::array<bool, 32> taken{};
+    for (std::uint32_t block = 0; block < kMaxBlocks; ++block) {
+        const std::uint32_t first = first_row_of_block(block);
+        const std::size_t key = detail::block_key(first);
+        ASSERT_LT(key, taken.size());
+        EXPECT_FALSE(taken[key]);
+        taken[key] = true;
+        for (const std::uint32_t row :
+             {first, first + 1, first + rows_of_block(block) / 2, first + rows_of_block(block) - 1}) {
+            EXPECT_EQ(detail::block_key(row), key) << row;
+            EXPECT_EQ(placer.place(row).block, place_of_row(row).block) << row;
+            EXPECT_EQ(placer.place(row).index, place_of_row(row).index) << row;
+        }
+    }
 }
 
 // Twelve bytes a row: some lie in two pages. Nothing else declares the second one.

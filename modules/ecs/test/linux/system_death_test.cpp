@@ -36,13 +36,13 @@ protected:
 
 TEST_F(SystemDeathTest, ReadsWhatItDidNotDeclare) {
     EXPECT_DEATH(run("spy", [&](Query<const Health&>) { static_cast<void>(world().get<Position>(ada_)); }),
-                 "spy reads Position");
+                 "spy reads Position of entity 0:1");
     run("reader", [&](Query<const Position&>) { EXPECT_NE(world().get<Position>(ada_), nullptr); });
 }
 
 TEST_F(SystemDeathTest, WritesWhatItOnlyReads) {
     EXPECT_DEATH(run("thief", [&](Query<const Health&>) { static_cast<void>(world().edit<Health>(ada_)); }),
-                 "thief writes Health");
+                 "thief writes Health of entity 0:1");
     EXPECT_DEATH(run("forger", [&](Res<const Clock>) { world().edit_resource<Clock>()->ticks = 1; }),
                  "forger writes Clock");
 }
@@ -52,7 +52,7 @@ TEST_F(SystemDeathTest, MakesAQueryThatReachesFurther) {
                      [&](Query<const Health&, With<Frozen>>) {
                          static_cast<void>(Query<const Health&>(world()).count());
                      }),
-                 "reaches further than the parameters of its system: rover");
+                 "reaches further than the parameters of its system: rover reads Health");
     ASSERT_TRUE(world().component<Frozen>());
     run("homebody", [&](Query<const Health&>) {
         EXPECT_EQ((Query<const Health&, Without<Frozen>>(world()).count()), 1U);
@@ -200,6 +200,8 @@ TEST_F(SystemDeathTest, NamesAPendingEntityTooLate) {
     const PendingEntity bob = commands.spawn(Health{1});
     EXPECT_EQ(queue->merge(world()).applied, 1U);
     EXPECT_DEATH(commands.destroy(bob), "named after its barrier");
+    EXPECT_DEATH(run("latecomer", [&](Commands) { commands.destroy(bob); }),
+                 "named after its barrier: latecomer");
 }
 
 #endif

@@ -148,11 +148,17 @@ public:
     [[nodiscard]] detail::CommandStream& stream() const noexcept { return *stream_; }
 
 private:
+    void expect_pending([[maybe_unused]] const CommandTarget& target) const noexcept {
+#if OURO_ASSERT_LEVEL >= 1
+        // Its record is gone, and with it what became of it.
+        if (target.spawn_ != nullptr && target.epoch_ != *stream_->epoch) detail::named_after_barrier();
+#endif
+    }
+
     template <class Record, class... Args>
     void record(const CommandTarget& target, detail::CommandRecord::Apply apply,
                 const Args&... args) noexcept {
-        OURO_DEBUG_ASSERT(target.spawn_ == nullptr || target.epoch_ == *stream_->epoch,
-                          "a pending entity was named after its barrier");
+        expect_pending(target);
         // Its spawn could not be recorded, and the barrier will say so.
         if (target.is_pending_ && target.spawn_ == nullptr) [[unlikely]]
             return;

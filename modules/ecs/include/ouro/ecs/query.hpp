@@ -55,9 +55,10 @@ class Query {
 public:
     explicit Query(World& world) noexcept : Query(world.core()) {}
     explicit Query(detail::WorldCore& core) noexcept : core_(&core), cache_(&cache_of(core)) {
-        detail::expect_query([] { return detail::access_of<false, Terms...>(); });
+        constexpr detail::NameOfType kNameOf = &detail::name_among<Terms...>;
+        detail::expect_query([] { return detail::access_of<false, Terms...>(); }, kNameOf);
         if constexpr (Plan::kHasSparse)
-            detail::expect_query([] { return detail::access_of<true, Terms...>(); });
+            detail::expect_query([] { return detail::access_of<true, Terms...>(); }, kNameOf);
     }
 
     // Calls fn with what the terms hand out, for each entity.

@@ -132,8 +132,10 @@ public:
             const std::uint32_t row = find_sparse(entity, id);
             return row == 0 ? nullptr : &detail::SparseSet(*core_, id).cell<T>(row - 1);
         } else {
-            const std::byte* const known = core_->known_cell<T>(entity).data;
-            return known != nullptr ? reinterpret_cast<const T*>(known) : find<T>(entity);
+            detail::KnownCell known;
+            if (core_->find_known_cell<T>(entity, known)) [[likely]]
+                return reinterpret_cast<const T*>(known.data);
+            return find<T>(entity);
         }
     }
     // The same for writing: counts as changed, and is declared. One thread at a time; systems on several
@@ -151,8 +153,8 @@ public:
             const std::uint32_t row = find_sparse(entity, id);
             return row == 0 ? nullptr : &detail::SparseSet(*core_, id).edit<T>(row - 1);
         } else {
-            const auto known = core_->known_cell<T>(entity);
-            if (known.data == nullptr) [[unlikely]]
+            detail::KnownCell known;
+            if (!core_->find_known_cell<T>(entity, known)) [[unlikely]]
                 return find_to_edit<T>(entity);
             core_->declare_known(known, sizeof(T));
             return reinterpret_cast<T*>(known.data);
@@ -302,7 +304,7 @@ private:
     template <class T>
     [[gnu::noinline]] T* find_to_edit(Entity entity) noexcept {
         RowPlace place{};
-        BlockColumn* const column = core_->look_up_cell(detail::type_number<T>(), entity, sizeof(T), place);
+        BlockColumn* const column = detail::look_up_cell<T>(*core_, entity, place);
         if (column == nullptr) return nullptr;
         core_->declare_cell(*column, place.block, place.index, sizeof(T));
         return &core_->cell<T>(*column, place.index);
@@ -310,8 +312,7 @@ private:
     template <class T>
     [[gnu::noinline]] const T* find(Entity entity) const noexcept {
         RowPlace place{};
-        const BlockColumn* const column =
-            core_->look_up_cell(detail::type_number<T>(), entity, sizeof(T), place);
+        const BlockColumn* const column = detail::look_up_cell<T>(*core_, entity, place);
         return column == nullptr ? nullptr : &core_->cell<T>(*column, place.index);
     }
     void expect_free(Entity entity) const noexcept {

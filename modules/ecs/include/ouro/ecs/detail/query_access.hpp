@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/base/type_name.hpp>
 #include <ouro/ecs/detail/row_bits.hpp>
 #include <ouro/ecs/detail/system_access.hpp>
 #include <ouro/ecs/detail/world_core.hpp>
@@ -7,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 // What the terms of a query need and touch, by their types alone.
@@ -44,6 +46,17 @@ template <bool kOfSparse, class... Terms>
     if constexpr (!kOfSparse && !(std::is_same_v<typename TermTraits<Terms>::Component, Prefab> || ...))
         access.excluded.add<Prefab>();
     return access;
+}
+
+// The name of the component of one of the terms, for messages.
+template <class... Terms>
+[[nodiscard]] std::string_view name_among(std::uint32_t type) noexcept {
+    std::string_view name;
+    const auto look = [&]<class Component>() {
+        if (type_number<Component>() == type) name = type_name<Component>();
+    };
+    (look.template operator()<typename TermTraits<Terms>::Component>(), ...);
+    return name;
 }
 
 // Refuses what each_changed_since cannot answer.

@@ -82,13 +82,15 @@ struct ComponentUse {
 // Each of them asserts unless the system may do it; the message names system, component and entity.
 void require_access(const WorldCore& core, Entity entity, const ComponentUse& use);
 void require_resource(const ComponentUse& use);
-void require_query(const Access& access);
+using NameOfType = std::string_view (*)(std::uint32_t type);
+void require_query(const Access& access, NameOfType name_of);
 void require_structure(Entity entity);
 void require_registration(std::string_view name);
 [[noreturn]] void visited_meanwhile(Entity entity);
 // In every build: a query hands out what the world cannot have, and there is no answer that would be right.
 [[noreturn]] void component_missing(std::string_view name, Status status, const TypeClash& clash);
 [[noreturn]] void marked_in_a_loop();
+[[noreturn]] void named_after_barrier();
 [[noreturn]] void recorded_in_a_loop();
 
 // These do nothing where checks are off.
@@ -124,9 +126,9 @@ inline void expect_own_recorder([[maybe_unused]] unsigned depth) {
 #endif
 }
 template <class MakeAccess>
-void expect_query([[maybe_unused]] MakeAccess&& make_access) {
+void expect_query([[maybe_unused]] MakeAccess&& make_access, [[maybe_unused]] NameOfType name_of) {
 #if OURO_ASSERT_LEVEL >= 1
-    if (running_system() != nullptr) require_query(make_access());
+    if (running_system() != nullptr) require_query(make_access(), name_of);
 #endif
 }
 inline void expect_structure([[maybe_unused]] Entity entity) {

@@ -118,7 +118,7 @@ public:
 
     // --- cells of one entity; see world_cells.hpp
     template <class T>
-    [[nodiscard]] KnownCell known_cell(Entity entity) const noexcept;
+    [[nodiscard]] bool find_known_cell(Entity entity, KnownCell& found) const noexcept;
     void declare_known(const KnownCell& cell, std::size_t bytes) noexcept;
     [[nodiscard]] BlockColumn* look_up_cell(std::uint32_t type, Entity entity, std::size_t bytes,
                                             RowPlace& place) const noexcept;
