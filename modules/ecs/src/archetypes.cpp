@@ -175,9 +175,12 @@ std::span<const QueryMatch> WorldCore::find_matches(QueryCache& cache) noexcept 
     std::uint32_t matches = holds ? cache.match_count : 0;
     for (std::uint32_t number = holds ? cache.known : 0; number < count; ++number) {
         const ArchetypeRecord& archetype = archetypes_[number];
+        cache.match_of[number] = 0;
         if (!archetype.mask.has_all(cache.shape.required) || archetype.mask.has_any(cache.shape.excluded))
             continue;
+        cache.ready[matches] = {.archetype = number};
         QueryMatch& match = cache.matches[matches++];
+        cache.match_of[number] = static_cast<std::uint16_t>(matches);
         match = {.archetype = number};
         for (std::uint32_t term = 0; term < cache.shape.term_count; ++term)
             match.columns[term] = static_cast<std::uint8_t>(column_of(archetype, cache.shape.terms[term]));

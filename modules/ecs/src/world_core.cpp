@@ -57,9 +57,12 @@ std::uint64_t fold_layout(std::uint64_t hash, const ComponentRecord& record,
     return hash;
 }
 
-// Loops look at the match behind the one that they visit.
-std::size_t match_places(std::uint32_t max_archetypes) noexcept {
+// Loops look at what is ready of the match behind the one that they visit.
+std::size_t ready_places(std::uint32_t max_archetypes) noexcept {
     return std::size_t{max_archetypes} + 1;
+}
+std::size_t in_lines(std::size_t bytes) noexcept {
+    return (bytes + 63) / 64 * 64;
 }
 
 std::uint32_t mask_slots(std::uint32_t max_archetypes) noexcept {
@@ -75,9 +78,11 @@ std::size_t WorldCore::outside_bytes(const WorldOptions& options) noexcept {
                                kCellPlaces * sizeof(CellPlace);
     const std::size_t each = sizeof(DeclaredRows) + 5 * sizeof(std::uint32_t);
     // Each array begins on a line.
-    const std::size_t matches = (match_places(options.max_archetypes) * sizeof(QueryMatch) + 63) / 64 * 64;
+    const std::size_t query = in_lines(options.max_archetypes * sizeof(QueryMatch)) +
+                              in_lines(ready_places(options.max_archetypes) * sizeof(ReadyMatch)) +
+                              in_lines(options.max_archetypes * sizeof(std::uint16_t));
     const std::size_t events = EventLog::kMaxObservers * sizeof(Observer) + options.event_bytes;
-    return tables + options.max_archetypes * each + QueryFamily::kLimit * matches +
+    return tables + options.max_archetypes * each + QueryFamily::kLimit * query +
            kMaxComponents * sizeof(SparseReady) + events + 4096;
 }
 
@@ -98,8 +103,11 @@ void WorldCore::carve(MemoryBlock outside, const WorldOptions& options) noexcept
     by_mask_ = cutter.take<std::uint32_t>(mask_slots(max_archetypes));
     component_of_type_.fill(kNoComponent);
     // Memory that was never touched is zero, which is what all others begin with.
-    for (QueryCache& query : queries_)
-        query.matches = cutter.take<QueryMatch>(match_places(max_archetypes)).data();
+    for (QueryCache& query : queries_) {
+        query.matches = cutter.take<QueryMatch>(max_archetypes).data();
+        query.ready = cutter.take<ReadyMatch>(ready_places(max_archetypes)).data();
+        query.match_of = cutter.take<std::uint16_t>(max_archetypes).data();
+    }
     OURO_ASSERT(cutter.used() <= outside.size, "a world's tables fit into what they were counted to take");
 }
 

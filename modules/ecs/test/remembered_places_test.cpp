@@ -123,6 +123,52 @@ TEST_F(RememberedPlacesTest, AListIsVisitedInItsOrder) {
     EXPECT_EQ(listed({Entity::from_bits(UINT64_MAX)}), std::vector<float>{});
 }
 
+// Some are on their way while others are called with, and some lie in runs.
+TEST_F(RememberedPlacesTest, AListOfRunsAndOthersIsVisitedInItsOrder) {
+    const std::vector<Entity> entities = spawn(300);
+    std::vector<Entity> list;
+    std::vector<float> expected;
+    const auto take = [&](std::size_t i) {
+        list.push_back(entities[i]);
+        expected.push_back(static_cast<float>(i));
+    };
+    for (std::size_t part = 0; part < 3; ++part) {
+        for (std::size_t i = 0; i < 32; ++i)
+            take((i * 37 + part) % 300);
+        for (std::size_t i = 0; i < 8; ++i)
+            take(100 * part + i);
+    }
+    for (std::size_t i = 0; i < 75; ++i)
+        take(299 - 2 * i);
+    EXPECT_EQ(listed(list), expected);
+}
+
+TEST_F(RememberedPlacesTest, AListFindsArchetypesThatWereRolledBack) {
+    std::vector<Entity> entities;
+    for (const Entity entity : spawn(100))
+        entities.insert(entities.begin(), entity);
+    const Tick kept = rig_.commit();
+    const auto count = [&] {
+        return Query<const Position&, Without<Frozen>>(world()).visit(entities, [](const Position&) {});
+    };
+    const auto change_half = [&](const auto& component) {
+        for (std::size_t i = 0; i < entities.size(); i += 2)
+            ASSERT_TRUE(world().add(entities[i], component));
+    };
+    change_half(Velocity{});
+    EXPECT_EQ(count(), 100U);
+    rig_.commit();
+    ASSERT_TRUE(rig_.ring().rollback(kept));
+    // The next new archetype has the number that the other one had, and is none of the query's.
+    change_half(Frozen{});
+    EXPECT_EQ(count(), 50U);
+    rig_.commit();
+    ASSERT_TRUE(rig_.ring().rollback(kept));
+    change_half(Genome{});
+    EXPECT_EQ(count(), 100U);
+    rig_.commit();
+}
+
 TEST_F(RememberedPlacesTest, AListCountsAsChangedWhereItIsWritten) {
     const std::vector<Entity> entities = spawn(200);
     rig_.commit();

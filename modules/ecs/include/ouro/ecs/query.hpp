@@ -250,16 +250,12 @@ private:
             Plan::visit_rows(place, archetype, match, 0, rows, run, one);
         });
     }
-    // All rows; those of one archetype, from a row on that begins a block.
+    // All rows; those of match number `at`, from a row on that begins a block.
     template <class Fn>
     void each_whole(Fn& fn) const noexcept;
     template <class Fn>
-    [[gnu::noinline]] void each_block(const detail::QueryMatch& match, const ArchetypeRecord& archetype,
-                                      std::uint32_t first, std::uint64_t epoch, Fn& fn) const noexcept;
-    [[gnu::noinline]] void declare_first(const detail::QueryMatch& match, std::uint32_t rows) const noexcept {
-        Plan::declare({core_, core_->columns_at(match.ready_block()), 0}, match, 0, rows, rows);
-    }
-
+    [[gnu::noinline]] void each_block(std::size_t at, const ArchetypeRecord& archetype, std::uint32_t first,
+                                      std::uint64_t epoch, Fn& fn) const noexcept;
     [[nodiscard]] static detail::QueryCache& cache_of(detail::WorldCore& core) noexcept {
         core.expect_not_replaced();
         return Plan::cache(core);
@@ -325,11 +321,10 @@ private:
     bool visit_row(Entity entity, const Tables& tables, Finder& finder, Visit&& visit) const noexcept;
     [[nodiscard]] bool find_archetype(std::uint32_t number, Finder& finder) const noexcept;
     template <class Cells>
-    [[nodiscard]] std::size_t find_cells(std::span<const Entity> entities, Finder& finder,
-                                         Cells* found) const noexcept;
+    [[nodiscard]] std::size_t find_cells(std::span<const Entity> entities, Cells* found) const noexcept;
+    [[nodiscard]] std::size_t find_run(std::span<const Entity> entities) const noexcept;
     template <class Fn>
-    [[nodiscard]] std::size_t visit_run(std::span<const Entity> entities, Finder& finder,
-                                        Fn& fn) const noexcept;
+    void visit_run(Entity first, std::size_t count, Fn& fn) const noexcept;
 
     // Whole words of change bits, so that no two threads share one. Of all blocks, one behind the other:
     // which part of them a thread gets is the same whatever they are.

@@ -21,31 +21,33 @@ struct QueryMatch {
     std::uint32_t archetype = 0;
     // Column plus one; zero where the archetype has none.
     std::array<std::uint8_t, kMaxQueryTerms> columns{};
-    // What a loop found in `epoch`: where the archetype's first block is, and of the first terms its cells.
-    // All rows of what the query writes were declared then; those that came later, when they came.
-    mutable std::uint64_t epoch = 0;
-    mutable std::uint32_t block = 0;
-    mutable std::array<std::uint32_t, kReadyTerms> cells{};
+};
+
+// What a loop found of a match in an epoch: of the first terms, where the cells of the archetype's first
+// block are. All rows of what the query writes were declared then, and count as changed until the tick ends;
+// those that came later, when they came. Half a line: where archetypes are many and small, a loop is as fast
+// as lines come from the caches, and rows have few.
+struct alignas(32) ReadyMatch {
+    std::uint64_t epoch = 0;
+    std::uint32_t archetype = 0;
+    std::array<std::uint32_t, kReadyTerms> cells{};
 
     // Systems that run at once may make the same query; what they find is the same.
     [[nodiscard]] bool is_ready(std::uint64_t now) const noexcept {
         return __atomic_load_n(&epoch, __ATOMIC_ACQUIRE) == now;
     }
-    [[nodiscard]] std::uint32_t ready_block() const noexcept {
-        return __atomic_load_n(&block, __ATOMIC_RELAXED);
-    }
     [[nodiscard]] std::uint32_t ready_cells(std::size_t term) const noexcept {
         return __atomic_load_n(&cells[term], __ATOMIC_RELAXED);
     }
-    void make_ready(std::uint64_t now, std::uint32_t first_block, const BlockColumn* found) const noexcept {
-        __atomic_store_n(&block, first_block, __ATOMIC_RELAXED);
-        for (std::size_t term = 0; term < kReadyTerms; ++term)
-            __atomic_store_n(&cells[term], columns[term] == 0 ? 0 : found[columns[term] - 1].data,
-                             __ATOMIC_RELAXED);
+    void make_ready(std::uint64_t now, const QueryMatch& match, const BlockColumn* found) noexcept {
+        for (std::size_t term = 0; term < kReadyTerms; ++term) {
+            const unsigned column = match.columns[term];
+            __atomic_store_n(&cells[term], column == 0 ? 0 : found[column - 1].data, __ATOMIC_RELAXED);
+        }
         __atomic_store_n(&epoch, now, __ATOMIC_RELEASE);
     }
 };
-static_assert(sizeof(QueryMatch) == 48);
+static_assert(sizeof(QueryMatch) == 16 && sizeof(ReadyMatch) == 32);
 
 // What a query asks for.
 struct QueryShape {
@@ -72,7 +74,17 @@ struct QueryCache {
     std::uint32_t known = 0;
     std::uint64_t known_hash = 0;
     QueryMatch* matches = nullptr;
+    // One for each match, and one behind the last.
+    ReadyMatch* ready = nullptr;
+    // Of each archetype that is known, its number in `matches` plus one, or zero.
+    std::uint16_t* match_of = nullptr;
     std::uint32_t match_count = 0;
+
+    // Null when the archetype is none of the query's. Requires: it is known.
+    [[nodiscard]] const QueryMatch* match_of_archetype(std::uint32_t archetype) const noexcept {
+        const std::uint16_t number = match_of[archetype];
+        return number == 0 ? nullptr : matches + (number - 1);
+    }
 
     [[nodiscard]] bool is_shaped_by(std::uint64_t hash) const noexcept {
         return __atomic_load_n(&registry_hash, __ATOMIC_ACQUIRE) == ~hash;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/ecs/detail/block_key.hpp>
 #include <ouro/ecs/query.hpp>
 
 #include <algorithm>
@@ -61,9 +62,18 @@ std::uint32_t Query<Terms...>::visit(std::span<const Entity> entities, Fn&& fn) 
             count += visit(entity, fn) ? 1U : 0U;
     } else {
         const detail::IterationScope scope(*core_);
-        Finder finder;
-        using Cells = decltype(Plan::cells(std::declval<const detail::BlockPlace&>(), finder.match));
-        std::array<Cells, kAtOnce> found;
+        // Brings what is known of archetypes up to date.
+        static_cast<void>(core_->matches_of(*cache_));
+        using Cells = decltype(Plan::cells(std::declval<const detail::BlockPlace&>(),
+                                           std::declval<const detail::QueryMatch&>()));
+        // Cells of some are on their way while those before them are visited.
+        std::array<std::array<Cells, kAtOnce>, 2> found;
+        std::size_t turn = 0, waiting = 0;
+        const auto call_waiting = [&] {
+            for (std::size_t i = 0; i < waiting; ++i)
+                std::apply([&](const auto&... cells) { Plan::call_row(fn, 0, cells...); }, found[turn][i]);
+            count += static_cast<std::uint32_t>(std::exchange(waiting, 0));
+        };
         const auto prefetch_slots = [&](std::size_t from) {
             const std::size_t end = std::min(entities.size(), from + kAtOnce);
             for (std::size_t i = from; i < end; ++i)
@@ -71,62 +81,71 @@ std::uint32_t Query<Terms...>::visit(std::span<const Entity> entities, Fn&& fn) 
         };
         prefetch_slots(0);
         for (std::size_t begin = 0; begin < entities.size();) {
-            const std::size_t run = visit_run(entities.subspan(begin), finder, fn);
-            begin += run;
-            count += static_cast<std::uint32_t>(run);
-            if (run != 0) continue;
+            const std::size_t run = find_run(entities.subspan(begin));
+            if (run != 0) {
+                call_waiting();
+                visit_run(entities[begin], run, fn);
+                begin += run;
+                count += static_cast<std::uint32_t>(run);
+                continue;
+            }
             prefetch_slots(begin + kAtOnce);
             const std::size_t end = std::min(entities.size(), begin + kAtOnce);
-            const std::size_t rows = find_cells(entities.subspan(begin, end - begin), finder, found.data());
-            for (std::size_t i = 0; i < rows; ++i)
-                std::apply([&](const auto&... cells) { Plan::call_row(fn, 0, cells...); }, found[i]);
-            count += static_cast<std::uint32_t>(rows);
+            const std::size_t rows = find_cells(entities.subspan(begin, end - begin), found[1 - turn].data());
+            call_waiting();
+            turn = 1 - turn;
+            waiting = rows;
             begin = end;
         }
+        call_waiting();
     }
     return count;
 }
 
-// Entities from the first on whose rows lie behind each other as their names do, such as they were made; how
-// many. Zero where that is not worth it.
+// How many entities, from the first on, are in rows that lie behind each other as their names do, such as
+// they were made. Zero where that is not worth it.
 template <class... Terms>
-template <class Fn>
-std::size_t Query<Terms...>::visit_run(std::span<const Entity> entities, Finder& finder,
-                                       Fn& fn) const noexcept {
+std::size_t Query<Terms...>::find_run(std::span<const Entity> entities) const noexcept {
     constexpr std::size_t kWorth = 4;
-    std::size_t count = core_->count_run(entities);
+    const std::size_t count = core_->count_run(entities);
     if (count < kWorth) return 0;
     EntitySlot slot{};
     if (!core_->find_slot(entities[0], slot)) return 0;
-    if (slot.archetype == finder.match.archetype ? !finder.is_wanted
-                                                 : !find_archetype(slot.archetype, finder))
-        return 0;
+    if (cache_->match_of_archetype(slot.archetype) == nullptr) return 0;
     const RowPlace at = place_of_row(slot.row);
-    count = std::min(count, std::size_t{rows_of_block(at.block) - at.index});
-    const auto end = static_cast<std::uint32_t>(at.index + count);
-    const detail::BlockPlace place{core_, core_->block(core_->archetype(slot.archetype), at.block), at.block};
-    if constexpr (Plan::kWrites) Plan::declare(place, finder.match, at.index, end, UINT32_MAX);
-    call(fn, Plan::cells(place, finder.match), at.index, end);
-    return count;
+    return std::min(count, std::size_t{rows_of_block(at.block) - at.index});
 }
 
-// Of those that are the query's; what is written is declared.
+// Requires: there is one.
+template <class... Terms>
+template <class Fn>
+void Query<Terms...>::visit_run(Entity first, std::size_t count, Fn& fn) const noexcept {
+    const EntitySlot slot = core_->slot_of(first);
+    const detail::QueryMatch& match = *cache_->match_of_archetype(slot.archetype);
+    const RowPlace at = place_of_row(slot.row);
+    const auto end = static_cast<std::uint32_t>(at.index + count);
+    const detail::BlockPlace place{core_, core_->block(core_->archetype(slot.archetype), at.block), at.block};
+    if constexpr (Plan::kWrites) Plan::declare(place, match, at.index, end, UINT32_MAX);
+    call(fn, Plan::cells(place, match), at.index, end);
+}
+
+// Of those that are the query's; what is written is declared. Nothing here is guessed from the archetype
+// before: a wrong guess would wait for the slot's memory.
 template <class... Terms>
 template <class Cells>
-std::size_t Query<Terms...>::find_cells(std::span<const Entity> entities, Finder& finder,
-                                        Cells* found) const noexcept {
+std::size_t Query<Terms...>::find_cells(std::span<const Entity> entities, Cells* found) const noexcept {
+    const detail::RowPlacer placer;
     std::size_t count = 0;
     for (const Entity entity : entities) {
         EntitySlot slot{};
         if (!core_->find_slot(entity, slot)) continue;
-        if (slot.archetype == finder.match.archetype ? !finder.is_wanted
-                                                     : !find_archetype(slot.archetype, finder))
-            continue;
-        const RowPlace at = place_of_row(slot.row);
+        const detail::QueryMatch* const match = cache_->match_of_archetype(slot.archetype);
+        if (match == nullptr) continue;
+        const RowPlace at = placer.place(slot.row);
         const detail::BlockPlace place{core_, core_->block(core_->archetype(slot.archetype), at.block),
                                        at.block};
-        if constexpr (Plan::kWrites) Plan::declare(place, finder.match, at.index, at.index + 1, UINT32_MAX);
-        found[count] = Plan::row_cells(place, finder.match, at.index);
+        if constexpr (Plan::kWrites) Plan::declare(place, *match, at.index, at.index + 1, UINT32_MAX);
+        found[count] = Plan::row_cells(place, *match, at.index);
         std::apply([](const auto&... cells) { (__builtin_prefetch(cells), ...); }, found[count]);
         ++count;
     }

@@ -26,10 +26,9 @@ void Query<Terms...>::each_whole(Fn& fn) const noexcept {
     const detail::IterationScope scope(*core_);
     const detail::WorldCore& core = *core_;
     const std::uint64_t epoch = core_->marks().epoch();
-    [[maybe_unused]] const std::uint32_t now = core.now();
-    const std::span<const detail::QueryMatch> matches = core_->matches_of(*cache_);
-    const detail::QueryMatch* const end = matches.data() + matches.size();
-    for (const detail::QueryMatch* match = matches.data(); match != end; ++match) {
+    const std::size_t count = core_->matches_of(*cache_).size();
+    const detail::ReadyMatch* const end = cache_->ready + count;
+    for (const detail::ReadyMatch* match = cache_->ready; match != end; ++match) {
         const ArchetypeRecord& archetype = core.archetypes()[match->archetype];
         const std::uint32_t rows = archetype.row_count;
         std::uint32_t first = 0;
@@ -38,8 +37,9 @@ void Query<Terms...>::each_whole(Fn& fn) const noexcept {
                 first = std::min(rows, kFirstBlockRows);
                 // There is always one behind the last.
                 Plan::prefetch(core, match[1]);
-                if (!Plan::is_changed(core.columns_at(match->ready_block()), *match, now)) [[unlikely]]
-                    declare_first(*match, first);
+                OURO_DEBUG_ASSERT(Plan::is_changed(core.block(archetype, 0),
+                                                   cache_->matches[match - cache_->ready], core.now()),
+                                  "what counted as changed as a whole counts so until the tick ends");
                 // A number that the compiler knows makes the shorter loop.
                 if (rows >= kFirstBlockRows)
                     call_first(fn, Plan::ready_cells(core, *match));
@@ -48,24 +48,27 @@ void Query<Terms...>::each_whole(Fn& fn) const noexcept {
             }
         }
         if (first != rows) [[unlikely]]
-            each_block(*match, archetype, first, epoch, fn);
+            each_block(static_cast<std::size_t>(match - cache_->ready), archetype, first, epoch, fn);
     }
 }
 
 template <class... Terms>
 template <class Fn>
-void Query<Terms...>::each_block(const detail::QueryMatch& match, const ArchetypeRecord& archetype,
-                                 std::uint32_t first, std::uint64_t epoch, Fn& fn) const noexcept {
+void Query<Terms...>::each_block(std::size_t at, const ArchetypeRecord& archetype, std::uint32_t first,
+                                 std::uint64_t epoch, Fn& fn) const noexcept {
+    const detail::QueryMatch& match = cache_->matches[at];
     std::uint32_t left = archetype.row_count - first;
     for (std::uint32_t number = place_of_row(first).block; left != 0; ++number) {
         const std::uint32_t rows = std::min(left, rows_of_block(number));
         const detail::BlockPlace place{core_, core_->block(archetype, number), number};
-        Plan::declare(place, match, 0, rows, rows);
+        // What was ready was declared, and what came since when it came.
+        if (first == 0 || !Plan::is_changed(place.columns, match, core_->now()))
+            Plan::declare(place, match, 0, rows, rows);
         call(fn, Plan::cells(place, match), 0, rows);
         left -= rows;
     }
     if (Plan::kIsReadied && first == 0)
-        match.make_ready(epoch, archetype.blocks[0], core_->block(archetype, 0));
+        cache_->ready[at].make_ready(epoch, match, core_->block(archetype, 0));
 }
 
 }  // namespace ouro

@@ -36,7 +36,7 @@ struct QueryPlan {
     static constexpr bool kWrites = ((kColumnRole<Terms> == TermRole::writes) || ...);
     // Whether an optional component may be there in some rows of an archetype, and not in others.
     static constexpr bool kHasSwitched = (TermTraits<Terms>::kIsNullWhenOff || ...);
-    // Whether a loop over all rows finds its cells by QueryMatch::ready_cells.
+    // Whether a loop over all rows finds its cells by ReadyMatch.
     static constexpr bool kIsReadied = !kFiltersRows && !kHasSparse && !kHasSwitched &&
                                        kColumns <= kReadyTerms &&
                                        ((kColumnRole<Terms> != TermRole::may_write) && ...);
@@ -95,13 +95,13 @@ struct QueryPlan {
     }
 
     // Of the archetype's first block. Requires: kIsReadied, and the match is ready.
-    [[nodiscard]] static auto ready_cells(const WorldCore& core, const QueryMatch& match) noexcept {
+    [[nodiscard]] static auto ready_cells(const WorldCore& core, const ReadyMatch& match) noexcept {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return std::tuple_cat(ready_cells_of<Terms, kSlots[I]>(core, match)...);
         }(std::index_sequence_for<Terms...>());
     }
     // Whatever is known of it; nothing is wrong with addresses that are not right any more.
-    static void prefetch(const WorldCore& core, const QueryMatch& match) noexcept {
+    static void prefetch(const WorldCore& core, const ReadyMatch& match) noexcept {
         each_term([&]<class Term>(std::size_t slot) {
             if constexpr (TermTraits<Term>::kHandsOut) {
                 const std::byte* const cells = core.at(match.ready_cells(slot));
@@ -266,7 +266,7 @@ private:
     }
 
     template <class Term, std::size_t kSlot>
-    [[nodiscard]] static auto ready_cells_of(const WorldCore& core, const QueryMatch& match) noexcept {
+    [[nodiscard]] static auto ready_cells_of(const WorldCore& core, const ReadyMatch& match) noexcept {
         if constexpr (!TermTraits<Term>::kHandsOut) {
             return std::tuple<>();
         } else {
