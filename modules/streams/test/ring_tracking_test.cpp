@@ -48,7 +48,7 @@ TEST_P(RingTracking, WhatARollbackRestoresIsNotFoundWritten) {
     make(GetParam());
     if (IsSkipped()) return;
     for (Tick tick = 1; tick <= 6; ++tick) {
-        put(20 * (tick % 3) + tick, tick);
+        put(static_cast<std::size_t>(20 * (tick % 3) + tick), tick);
         // Twice, but never three times running: hot pages are captured in any case.
         if (tick % 3 != 0) put(100, tick);
         EXPECT_GE(commit(), 1U);
