@@ -78,7 +78,7 @@ public:
         const bool is_known = world.component<LaterSpot>() && world.component<LaterFlame>() &&
                               world.component<LaterMite>() && world.component<LaterForce>() &&
                               world.component<LaterAlarm>() && world.component<LaterDaze>() &&
-                              world.resource<LaterTally>() != nullptr;
+                              world.edit_resource<LaterTally>() != nullptr;
         if (!run_.expect(is_known, "the components of a later version")) return;
         // A segment of another size is refused.
         run_.expect(read_world(later.world(), image_source(file), {}).status() == Status::wrong_layout,
