@@ -2,6 +2,7 @@
 
 #include "fork_safety.hpp"
 #include "ledger_accounts.hpp"
+#include "ledger_cells.hpp"
 #include "patience.hpp"
 
 #include <ouro/os/process_barrier.hpp>
@@ -9,10 +10,7 @@
 #include <ouro/os/thread_exit.hpp>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <limits>
-#include <optional>
 
 namespace ouro::detail {
 namespace {
@@ -176,32 +174,6 @@ bool is_being_taken(const LedgerCell& cell) noexcept {
 
 namespace {
 
-// A tag and those below it.
-class TagSet {
-public:
-    explicit TagSet(Tag top) noexcept {
-        const std::size_t count = tag_count();
-        for (std::size_t id = top.id(); id < count; ++id) {
-            if (is_tag_within(Tag::from_id(static_cast<std::uint16_t>(id)), top))
-                bits_[id / 64] |= std::uint64_t{1} << id % 64;
-        }
-    }
-    [[nodiscard]] std::uint64_t word(std::size_t index) const noexcept { return bits_[index]; }
-
-private:
-    std::array<std::uint64_t, kMaxTags / 64> bits_{};
-};
-
-// Calls visit(id) for the used cells of the tags.
-template <class Visit>
-void visit_cells(const LedgerShard& shard, const TagSet& tags, Visit&& visit) noexcept {
-    for (std::size_t word = 0; word < shard.used_tags.size(); ++word) {
-        std::uint64_t bits = shard.used_tags[word].load(std::memory_order_acquire) & tags.word(word);
-        for (; bits != 0; bits &= bits - 1)
-            visit(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-    }
-}
-
 // Not more than there is at any moment while it is read: an owner who moves both words at once raises what is
 // allocated first, and lowers it last.
 std::int64_t least_credit(const LedgerShard& shard, std::size_t id) noexcept {
@@ -358,62 +330,6 @@ bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patien
     if (!g_is_taker_stuck.load(std::memory_order_relaxed) && patience.wait()) return true;
     g_is_taker_stuck.store(true, std::memory_order_relaxed);
     return false;
-}
-
-namespace {
-
-// Sums over all cells of some tags, which charges, frees and moves of credit change.
-struct CellSums {
-    std::int64_t allocated = 0;
-    std::int64_t allowance = 0;
-    std::int64_t revoked = 0;
-    std::uint64_t moves = 0;
-    // Nobody is in the middle of anything.
-    bool is_quiet = true;
-
-    friend bool operator==(const CellSums&, const CellSums&) = default;
-};
-
-CellSums sum_cells(Ledger& ledger, const TagSet& tags) noexcept {
-    CellSums sums;
-    visit_shards(ledger, [&](const LedgerShard& shard) noexcept {
-        const std::uint32_t moves = shard.credit_moves.load(std::memory_order_acquire);
-        sums.moves += moves;
-        sums.is_quiet = sums.is_quiet && moves % 2 == 0;
-        visit_cells(shard, tags, [&](std::size_t id) noexcept {
-            const LedgerCell& cell = shard.cells[id];
-            const std::int64_t allocated = cell.allocated.load(std::memory_order_acquire);
-            const std::int64_t allowance = cell.allowance.load(std::memory_order_acquire);
-            const std::int64_t revoked = shard.slow_cells[id].revoked.load(std::memory_order_acquire);
-            sums.allocated += allocated;
-            sums.allowance += allowance;
-            sums.revoked += revoked;
-            sums.is_quiet = sums.is_quiet && allowance - allocated - revoked >= 0 && !is_being_taken(cell);
-        });
-    });
-    return sums;
-}
-
-}  // namespace
-
-std::optional<std::int64_t> steady_live_below(Ledger& ledger, Tag tag) noexcept {
-    const TagSet tags(tag);
-    const CellSums before = sum_cells(ledger, tags);
-    const std::int64_t held = account_of(ledger, tag).held.load(std::memory_order_acquire);
-    if (!before.is_quiet || before != sum_cells(ledger, tags)) return std::nullopt;
-    return held - (before.allowance - before.allocated - before.revoked);
-}
-
-std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept {
-    const TagSet tags(tag);
-    std::int64_t sum = 0;
-    visit_shards(ledger, [&](const LedgerShard& shard) noexcept {
-        visit_cells(shard, tags, [&](std::size_t id) noexcept {
-            // Less than none is what an owner has taken and will not get.
-            sum += std::max<std::int64_t>(shard.credit(id), 0);
-        });
-    });
-    return sum;
 }
 
 }  // namespace ouro::detail
