@@ -148,11 +148,11 @@ public:
     [[nodiscard]] detail::CommandStream& stream() const noexcept { return *stream_; }
 
 private:
-    void expect_pending([[maybe_unused]] const CommandTarget& target) const noexcept {
-#if OURO_ASSERT_LEVEL >= 1
-        // Its record is gone, and with it what became of it.
-        if (target.spawn_ != nullptr && target.epoch_ != *stream_->epoch) detail::named_after_barrier();
-#endif
+    void expect_pending(const CommandTarget& target) const noexcept {
+        if constexpr (OURO_ASSERT_LEVEL >= 1) {
+            // Its record is gone, and with it what became of it.
+            if (target.spawn_ != nullptr && target.epoch_ != *stream_->epoch) detail::named_after_barrier();
+        }
     }
 
     template <class Record, class... Args>
