@@ -148,10 +148,12 @@ bool make_room(Ledger& ledger, const Reservation& refused, std::int64_t bytes) n
 
 // What is in use leaves no room for the bytes, by a look at all threads in which none of them did anything.
 bool is_surely_full(Ledger& ledger, Tag limiting, std::int64_t bytes) noexcept {
-    const std::int64_t hard = bound_of(account_of(ledger, limiting), Obstacle::budget);
-    if (bytes > hard) return true;
-    const std::optional<std::int64_t> live = steady_live_below(ledger, limiting);
-    return live && *live > hard - bytes;
+    const LedgerAccount& account = account_of(ledger, limiting);
+    if (bytes > bound_of(account, Obstacle::budget)) return true;
+    // To ask once more costs less than to look.
+    if (account.climb.load(std::memory_order_relaxed) == Climb::on) return false;
+    const std::optional<std::int64_t> room = steady_room_below(ledger, limiting);
+    return room && *room < bytes;
 }
 
 // A request that a budget is in the way of. Credit on its way between threads and accounts counts twice, or
@@ -281,7 +283,10 @@ void uncharge_matter(Tag tag, std::size_t bytes, Matter matter) noexcept {
     const Place place(scope.shard(), tag);
     // Nobody who looks half-way shall take credit for less than it is.
     return_surely(*ledger, place, tag, 0);
-    drop_reserved(place, static_cast<std::int64_t>(bytes));
+    {
+        const CreditScope moves(place.shard);
+        drop_reserved(place, static_cast<std::int64_t>(bytes));
+    }
     unreserve_bytes(*ledger, tag, static_cast<std::int64_t>(bytes));
     if (matter == Matter::block) add_to(place.cell.allocations, -1);
     settle_at(*ledger, place, tag);
@@ -330,7 +335,10 @@ void uncharge_credit(Tag tag, std::size_t bytes) noexcept {
     if (ledger == nullptr) return;
     const ShardScope scope(*ledger);
     const Place place(scope.shard(), tag);
-    add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
+    {
+        const CreditScope moves(place.shard);
+        add_to(place.cell.allocated, -static_cast<std::int64_t>(bytes));
+    }
     add_to(place.cell.allocations, -1);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return_left_over(*ledger, place, tag);

@@ -171,6 +171,9 @@ bool is_being_taken(const LedgerCell& cell) noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);
     return cell.floor.load(std::memory_order_acquire) == kBeingTaken;
 }
+bool is_out_of_reach(const LedgerCell& cell) noexcept {
+    return cell.floor.load(std::memory_order_acquire) >= kBeingTaken;
+}
 
 namespace {
 

@@ -57,6 +57,8 @@ void mark_used(LedgerShard& own, Tag tag) noexcept;
 
 // True while somebody takes the cell's credit: it may be gone from the cell, and still be in the accounts.
 [[nodiscard]] bool is_being_taken(const LedgerCell& cell) noexcept;
+// The same, or somebody is about to: then a charge out of credit is undone.
+[[nodiscard]] bool is_out_of_reach(const LedgerCell& cell) noexcept;
 
 // Calls visit(shard) for the first so many.
 template <class Visit>
@@ -88,9 +90,9 @@ struct Revocation {
 // just taking it. False when that one was waited for in vain.
 [[nodiscard]] bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept;
 
-// What is in use under the tag and those below it, or less by what is just being charged. None when anybody
-// charged, freed or moved credit meanwhile.
-[[nodiscard]] std::optional<std::int64_t> steady_live_below(Ledger& ledger, Tag tag) noexcept;
+// What the hard budget of the tag has left beside what is in use under it and those below it, or more by what
+// is just being charged. None when anybody charged, freed or moved credit meanwhile.
+[[nodiscard]] std::optional<std::int64_t> steady_room_below(Ledger& ledger, Tag tag) noexcept;
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;
 
