@@ -9,8 +9,8 @@
 namespace ouro::detail {
 namespace {
 
-// Sums over all cells of some tags. Whatever changes them raises one of them for good, or is a move of
-// credit.
+// Sums over all cells of some tags. Whatever changes them raises one of them for good, is a move of credit,
+// or is a charge out of credit that is being undone: until then it counts as in use.
 struct CellSums {
     std::int64_t allocated = 0;
     std::int64_t allowance = 0;

@@ -90,8 +90,8 @@ struct Revocation {
 // just taking it. False when that one was waited for in vain.
 [[nodiscard]] bool give_up_revoked(Ledger& ledger, LedgerShard& own, Tag tag, Patience& patience) noexcept;
 
-// What the hard budget of the tag has left beside what is in use under it and those below it, or more by what
-// is just being charged. None when anybody charged, freed or moved credit meanwhile.
+// What the hard budget of the tag has left beside what is in use under it and those below it; what is just
+// being charged counts or not. None when anybody charged, freed or moved credit meanwhile.
 [[nodiscard]] std::optional<std::int64_t> steady_room_below(Ledger& ledger, Tag tag) noexcept;
 // What is out as credit for the tag and those below it.
 [[nodiscard]] std::int64_t credit_below(Ledger& ledger, Tag tag) noexcept;
