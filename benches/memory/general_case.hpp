@@ -14,8 +14,9 @@
 
 namespace ouro::bench {
 
-// Whether the work of a case happens in one thread or several.
-enum class Sharing : unsigned char { one_thread, several_threads };
+// Whether the work of a case happens in one thread or several; in two, each on its core, where the second
+// thread has one of its own.
+enum class Sharing : unsigned char { one_thread, several_threads, two_cores };
 
 // What a case of general-purpose allocation promises against the best peer: through our own contract, which
 // hands the size to deallocate, and through malloc, which cannot.

@@ -49,8 +49,9 @@ std::uint64_t churn_large(const Heap& heap, std::uint64_t seed, std::uint64_t bl
 }
 
 void measure_large_blocks(Session& session, const MallocPeers& peers) {
-    SecondThread second;
-    const std::uint64_t blocks = session.sized(4'000, 64);
+    SecondThread second(SecondThread::Placement::own_core);
+    // Enough that waking the second thread, and the first touch of pages, are a small part of it.
+    const std::uint64_t blocks = session.sized(40'000, 64);
     const auto make_work = [&](const auto& heap) {
         return Work([heap, &second](Round& round) {
             std::array<std::uint64_t, 2> sound{};
@@ -64,7 +65,7 @@ void measure_large_blocks(Session& session, const MallocPeers& peers) {
         });
     };
     measure_general(session, peers, "large: churn 64 KiB to 1 MiB, 2 threads", kNanoseconds, {},
-                    Sharing::several_threads, make_work, [&](Case& row) { row.operations(blocks); });
+                    Sharing::two_cores, make_work, [&](Case& row) { row.operations(blocks); });
 }
 
 // An object of each heap after the other, freed at once.

@@ -2,6 +2,8 @@
 
 #include "harness/patience.hpp"
 
+#include <ouro/os/thread.hpp>
+
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -13,7 +15,16 @@ namespace ouro::bench {
 // and falls asleep where none comes: what others do on both cores meanwhile is measured too.
 class SecondThread {
 public:
-    SecondThread() : thread_([this] { serve(); }) {}
+    // With a core of its own, beside the one that cases are pinned to: on the core of its owner it would
+    // begin only when that one waits, and the case would show the one after the other.
+    enum class Placement : unsigned char { anywhere, own_core };
+
+    explicit SecondThread(Placement placement = Placement::anywhere)
+        : thread_([this, placement] {
+              if (placement == Placement::own_core && os::core_count() > 1)
+                  static_cast<void>(os::pin_this_thread(os::core_count() - 2));
+              serve();
+          }) {}
     SecondThread(const SecondThread&) = delete;
     SecondThread& operator=(const SecondThread&) = delete;
     ~SecondThread() {

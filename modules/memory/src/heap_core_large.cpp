@@ -2,7 +2,6 @@
 #include "heap_core_units.hpp"
 
 #include <ouro/base/align.hpp>
-#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
 
 #include <algorithm>
@@ -11,8 +10,6 @@ namespace ouro::detail {
 namespace {
 
 constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
-// Larger ones are not kept: whoever writes to them does not notice the way to the units.
-constexpr std::size_t kMostRunUnits = KeptRuns::kMostUnits;
 
 }  // namespace
 
@@ -45,19 +42,6 @@ Expected<MemoryBlock> HeapCore::allocate_large(std::size_t size, std::size_t ali
     return MemoryBlock{units_.address_of(first), count * kUnitBytes};
 }
 
-MemoryBlock HeapCore::allocate_kept(std::size_t size, std::size_t alignment, ThreadHeap& heap) noexcept {
-    if (size > kMostRunUnits * kUnitBytes || alignment > kUnitBytes) return {};
-    const std::size_t first = heap.take_run(units_for(size));
-    if (first == UnitMap::kNoUnit) return {};
-    return {units_.address_of(first), units_for(size) * kUnitBytes};
-}
-
-std::size_t HeapCore::unit_of_block(const std::byte* block) const noexcept {
-    const std::size_t first = units_.unit_of(block);
-    OURO_BLOCK_ASSERT(is_large_block(block), "not a block of this heap, or freed twice", name_, block);
-    return first;
-}
-
 void HeapCore::deallocate_large(std::byte* block) noexcept {
     const std::size_t first = unit_of_block(block);
     other_operations_.fetch_add(1, std::memory_order_relaxed);
@@ -72,19 +56,6 @@ std::uint32_t HeapCore::let_keep(std::uint32_t units) noexcept {
     while (given != 0 &&
            !unpromised_units_.compare_exchange_weak(left, left - given, std::memory_order_relaxed));
     return static_cast<std::uint32_t>(given);
-}
-
-bool HeapCore::keep_large(std::byte* block, ThreadHeap& heap) noexcept {
-    const std::size_t first = unit_of_block(block);
-    const std::size_t count = slabs_[first].capacity;
-    // Before anything is given up for it.
-    if (count > std::min(kMostRunUnits, most_kept_units_)) return false;
-    while (!heap.keep_run(first, count)) {
-        const KeptRun other = heap.give_up_run(count);
-        if (other.units == 0) return false;
-        give_back(other.first, other.units);
-    }
-    return true;
 }
 
 // Free units, those that the thread keeps, or both.

@@ -202,10 +202,15 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std:
         core_->note_failure();
         return asked;
     }
+    const unsigned size_class = core_->class_for(size, alignment);
+    if (size_class == detail::kClassCount) {
+        if (const MemoryBlock kept = take_kept(size, alignment); !kept.is_null())
+            return handed_out(kept.data, kept.size);
+    }
     const std::uint64_t purges = core_->ended_purges();
-    auto block = find_block(size, alignment);
+    auto block = find_block(size_class, size, alignment);
     // Before it is exhausted, what threads keep serves too.
-    if (!block && core_->take_back(size, purges)) block = find_block(size, alignment);
+    if (!block && core_->take_back(size, purges)) block = find_block(size_class, size, alignment);
     if (!block) {
         core_->note_failure();
         return block;
@@ -213,9 +218,14 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std:
     return handed_out(block->data, block->size);
 }
 
-Expected<MemoryBlock> SmallObjectAllocator::find_block(std::size_t size, std::size_t alignment) noexcept {
-    const unsigned size_class = core_->class_for(size, alignment);
-    if (size_class == detail::kClassCount) return allocate_large(size, alignment);
+inline MemoryBlock SmallObjectAllocator::take_kept(std::size_t size, std::size_t alignment) noexcept {
+    detail::ThreadHeap* const heap = detail::noted_heap(id_);
+    return heap != nullptr ? core_->allocate_kept(size, alignment, *heap) : MemoryBlock{};
+}
+
+Expected<MemoryBlock> SmallObjectAllocator::find_block(unsigned size_class, std::size_t size,
+                                                       std::size_t alignment) noexcept {
+    if (size_class == detail::kClassCount) return core_->allocate_large(size, alignment, nullptr);
     return allocate_small(size_class);
 }
 
@@ -251,14 +261,6 @@ void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignm
         }
         if (heap->push_slow(size_class, block.data)) return;
     }
-}
-
-Expected<MemoryBlock> SmallObjectAllocator::allocate_large(std::size_t size, std::size_t alignment) noexcept {
-    if (detail::ThreadHeap* const heap = detail::noted_heap(id_)) {
-        const MemoryBlock kept = core_->allocate_kept(size, alignment, *heap);
-        if (!kept.is_null()) return kept;
-    }
-    return core_->allocate_large(size, alignment, nullptr);
 }
 
 void SmallObjectAllocator::deallocate_large(std::byte* block) noexcept {

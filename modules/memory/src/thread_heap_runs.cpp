@@ -1,6 +1,8 @@
 // The runs of units that a thread keeps for its next large blocks. The owner enters as for a small block, and
 // so each is counted. The records of the units are written in such an order that a fork at any moment finds
 // every large block whole.
+#include "heap_core_units.hpp"
+
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
 
@@ -8,13 +10,21 @@
 #include <bit>
 
 namespace ouro::detail {
+namespace {
+
+constexpr std::size_t kUnitBytes = UnitMap::kUnitBytes;
+// Larger ones are not kept: whoever writes to them does not notice the way to the units.
+constexpr std::size_t kMostRunUnits = KeptRuns::kMostUnits;
+
+}  // namespace
 
 // Takes units off the front of a run; the rest stays one.
-void ThreadHeap::cut_run(unsigned place, std::size_t units) noexcept {
+inline void ThreadHeap::cut_run(unsigned place, std::size_t units) noexcept {
     const KeptRun run = runs_.at(place);
     const auto taken = static_cast<std::uint32_t>(units);
+    if (run.units == taken) return runs_.remove(place);
     const KeptRun rest{run.first + taken, run.units - taken};
-    if (rest.units != 0) core_.mark_kept(rest, place, *this);
+    core_.mark_kept(rest, place, *this);
     runs_.change(place, rest);
 }
 
@@ -61,6 +71,32 @@ bool ThreadHeap::take_run_at(std::size_t first, std::size_t units) noexcept {
     return fits;
 }
 
+// The place of a neighbour serves the joined run.
+inline void ThreadHeap::join_and_add(KeptRun run) noexcept {
+    const std::size_t end = std::size_t{run.first} + run.units;
+    const unsigned after = core_.run_place(end);
+    const unsigned before = core_.run_place(std::size_t{run.first} - 1);
+    const bool joins_before = runs_.ends_at(before, run.first);
+    unsigned place = before;
+    if (runs_.begins_at(after, end)) {
+        core_.mark_inside(end);
+        run.units += runs_.at(after).units;
+        if (joins_before)
+            runs_.remove(after);
+        else
+            place = after;
+    } else if (!joins_before) {
+        return core_.mark_kept(run, runs_.add(run), *this);
+    }
+    if (joins_before) {
+        core_.mark_inside(run.first);
+        run.units += run.first - runs_.at(before).first;
+        run.first = runs_.at(before).first;
+    }
+    core_.mark_kept(run, place, *this);
+    runs_.change(place, run);
+}
+
 bool ThreadHeap::keep_run(std::size_t first, std::size_t units) noexcept {
     const std::uint64_t sequence = enter_fast();
     const bool is_open = are_runs_open_.load(std::memory_order_acquire);
@@ -75,22 +111,6 @@ bool ThreadHeap::keep_run(std::size_t first, std::size_t units) noexcept {
     return true;
 }
 
-void ThreadHeap::join_and_add(KeptRun run) noexcept {
-    const std::size_t end = std::size_t{run.first} + run.units;
-    const unsigned after = core_.run_place(end);
-    if (runs_.begins_at(after, end)) {
-        core_.mark_inside(end);
-        run.units += runs_.at(after).units;
-        runs_.change(after, {});
-    }
-    const unsigned before = core_.run_place(std::size_t{run.first} - 1);
-    if (!runs_.ends_at(before, run.first)) return core_.mark_kept(run, runs_.add(run), *this);
-    core_.mark_inside(run.first);
-    const KeptRun joined{runs_.at(before).first, runs_.at(before).units + run.units};
-    core_.mark_kept(joined, before, *this);
-    runs_.change(before, joined);
-}
-
 KeptRun ThreadHeap::give_up_run(std::size_t units) noexcept {
     const std::uint64_t sequence = enter_fast();
     KeptRun run;
@@ -98,7 +118,7 @@ KeptRun ThreadHeap::give_up_run(std::size_t units) noexcept {
         units <= runs_.limit_units()) {
         const unsigned place = runs_.next_to_give_up();
         run = runs_.at(place);
-        runs_.change(place, {});
+        runs_.remove(place);
         core_.mark_nobodys(run.first);
     }
     sequence_.store(sequence, std::memory_order_release);
@@ -109,11 +129,31 @@ void ThreadHeap::give_up_runs() noexcept {
     while (runs_.places() != 0) {
         const auto place = static_cast<unsigned>(std::countr_zero(runs_.places()));
         const KeptRun run = runs_.at(place);
-        runs_.change(place, {});
+        runs_.remove(place);
         core_.mark_nobodys(run.first);
         core_.give_back(run.first, run.units);
     }
     core_.let_others_keep(runs_.end_limit());
+}
+
+MemoryBlock HeapCore::allocate_kept(std::size_t size, std::size_t alignment, ThreadHeap& heap) noexcept {
+    if (size > kMostRunUnits * kUnitBytes || alignment > kUnitBytes) return {};
+    const std::size_t first = heap.take_run(units_for(size));
+    if (first == UnitMap::kNoUnit) return {};
+    return {units_.address_of(first), units_for(size) * kUnitBytes};
+}
+
+bool HeapCore::keep_large(std::byte* block, ThreadHeap& heap) noexcept {
+    const std::size_t first = unit_of_block(block);
+    const std::size_t count = slabs_[first].capacity;
+    // Before anything is given up for it.
+    if (count > std::min(kMostRunUnits, most_kept_units_)) return false;
+    while (!heap.keep_run(first, count)) {
+        const KeptRun other = heap.give_up_run(count);
+        if (other.units == 0) return false;
+        give_back(other.first, other.units);
+    }
+    return true;
 }
 
 }  // namespace ouro::detail

@@ -178,9 +178,11 @@ private:
     [[nodiscard]] bool is_of_class(const void* block, unsigned size_class) const noexcept;
     [[gnu::noinline]] Expected<MemoryBlock> allocate_slow(std::size_t size, std::size_t alignment) noexcept;
     [[gnu::noinline]] void deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept;
-    [[nodiscard]] Expected<MemoryBlock> find_block(std::size_t size, std::size_t alignment) noexcept;
+    [[nodiscard]] Expected<MemoryBlock> find_block(unsigned size_class, std::size_t size,
+                                                   std::size_t alignment) noexcept;
     [[nodiscard]] Expected<MemoryBlock> allocate_small(unsigned size_class) noexcept;
-    [[nodiscard]] Expected<MemoryBlock> allocate_large(std::size_t size, std::size_t alignment) noexcept;
+    // A large block of what the thread keeps, or null.
+    [[nodiscard]] MemoryBlock take_kept(std::size_t size, std::size_t alignment) noexcept;
     void deallocate_large(std::byte* block) noexcept;
     [[nodiscard]] Listing& listing() const noexcept;
 

@@ -3,6 +3,7 @@
 #include <ouro/base/expected.hpp>
 #include <ouro/base/memory_block.hpp>
 #include <ouro/memory/detail/arrivals.hpp>
+#include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/recent_peak.hpp>
 #include <ouro/memory/detail/slab.hpp>
 #include <ouro/memory/detail/thread_heap.hpp>
@@ -285,7 +286,10 @@ private:
     [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
     // The first of a large block; asserts that there is one.
-    [[nodiscard]] std::size_t unit_of_block(const std::byte* block) const noexcept;
+    [[nodiscard]] std::size_t unit_of_block(const std::byte* block) const noexcept {
+        OURO_BLOCK_ASSERT(is_large_block(block), "not a block of this heap, or freed twice", name_, block);
+        return units_.unit_of(block);
+    }
     void note_taken(std::size_t units) noexcept;
     void tell_use() const noexcept {
         if (on_use_ != nullptr) on_use_(listing_);

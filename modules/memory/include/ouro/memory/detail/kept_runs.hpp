@@ -64,17 +64,19 @@ public:
     // Its place. Requires: has_room_for(run.units).
     unsigned add(KeptRun run) noexcept {
         const auto place = static_cast<unsigned>(std::countr_one(places_));
+        places_ |= std::uint32_t{1} << place;
         put(place, run);
+        change_units(run.units);
         return place;
     }
-    // What is there instead; no units for none.
+    // What is there instead, some units at least; and none any more.
     void change(unsigned place, KeptRun run) noexcept {
-        const KeptRun old = at(place);
-        std::uint32_t& others = of_size_[size_of(old)];
-        others &= ~(std::uint32_t{1} << place);
-        if (others == 0) sizes_ &= ~(std::uint64_t{1} << size_of(old));
-        change_units(0 - old.units);
-        if (run.units != 0) return put(place, run);
+        const std::uint32_t old = take_off(place);
+        put(place, run);
+        change_units(run.units - old);
+    }
+    void remove(unsigned place) noexcept {
+        change_units(0 - take_off(place));
         places_ &= ~(std::uint32_t{1} << place);
         firsts_[place] = ends_[place] = kNoUnit;
     }
@@ -118,12 +120,20 @@ private:
         return std::min<std::size_t>(run.units, 63);
     }
     void put(unsigned place, KeptRun run) noexcept {
-        places_ |= std::uint32_t{1} << place;
         firsts_[place] = run.first;
         ends_[place] = run.first + run.units;
         of_size_[size_of(run)] |= std::uint32_t{1} << place;
         sizes_ |= std::uint64_t{1} << size_of(run);
-        change_units(run.units);
+    }
+    // From those of its size; how many units it has. Whether it was the last of them is anybody's guess: no
+    // branch.
+    std::uint32_t take_off(unsigned place) noexcept {
+        const KeptRun run = at(place);
+        const std::size_t size = size_of(run);
+        const std::uint32_t others = of_size_[size] & ~(std::uint32_t{1} << place);
+        of_size_[size] = others;
+        sizes_ &= ~(std::uint64_t{others == 0} << size);
+        return run.units;
     }
     void change_units(std::uint32_t difference) noexcept {
         units_.store(units_.load(std::memory_order_relaxed) + difference, std::memory_order_relaxed);

@@ -127,10 +127,12 @@ private:
     Word* dirty_;
     Growth growth_;
     std::atomic<std::size_t> usable_;
+    // Whoever takes or gives back units writes from here on; all others read what stands before, and behind.
+    //
     // In the lower half a word before which none has a free unit, except for moments; in the upper half a
     // version, which changes whenever units are given back. So whoever found that all before a word is taken
     // can tell whether that is still true.
-    std::atomic<std::uint64_t> hint_ = 0;
+    alignas(64) std::atomic<std::uint64_t> hint_ = 0;
     // Purges under way in the lower half, and in the upper half those that have ended; and what this was when
     // somebody waited for them in vain: once is enough for a thread that is stopped.
     std::atomic<std::uint64_t> purges_ = 0;
