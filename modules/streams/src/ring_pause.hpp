@@ -6,7 +6,8 @@
 
 namespace ouro::detail {
 
-// Steps of going back between which other threads may look at the ring.
+// Steps of going back between which other threads may look at the ring, and one of finding what was written
+// at which others may write.
 enum class RingPause : std::uint8_t {
     // Nobody begins to read the ticks that are left behind any more.
     ticks_gone,
@@ -16,6 +17,8 @@ enum class RingPause : std::uint8_t {
     index_changed,
     // A future became a part of another.
     futures_joined,
+    // It is known which pages of a run were written, and the kernel does not note writes to them yet.
+    pages_looked_at,
 };
 
 // Steps of a reader between which the ring may go on, and one of the ring at which readers may end.

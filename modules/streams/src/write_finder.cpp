@@ -2,6 +2,7 @@
 
 #include "page_copy.hpp"
 #include "refuse.hpp"
+#include "ring_pause.hpp"
 
 #include <ouro/base/assert.hpp>
 
@@ -13,14 +14,16 @@ namespace {
 
 // A page written so many ticks running is left open and captured without asking: its faults would cost more.
 constexpr std::uint8_t kHotTicks = 3;
-// Neighbours are tested together, by one call.
-constexpr unsigned kTestedTogetherShift = 6;
+// Neighbours are looked at in one tick, so that those that are hot no more are armed by one call.
+constexpr unsigned kLookedAtTogetherShift = 6;
 // So many pages are taken as written without a question to the kernel, when all of them are open.
 constexpr std::uint32_t kTakenTogether = 256;
+// The heat of a page that was hot, until it is written again.
+constexpr std::uint8_t kFoundUnchanged = 0;
 
-// So often a hot page is armed again, to see whether it still is: the longer it was, the rarer. So no more is
-// captured in vain than before in earnest, but for a few ticks.
-std::uint32_t test_ticks(std::uint8_t heat) noexcept {
+// So often a hot page is compared with the last tick, to see whether it still is: the longer it was, the
+// rarer. So no more is captured in vain than before in earnest, but for a few ticks.
+std::uint32_t look_ticks(std::uint8_t heat) noexcept {
     if (heat < 16) return 16;
     return heat < 64 ? 32 : 128;
 }
@@ -28,6 +31,11 @@ std::uint32_t test_ticks(std::uint8_t heat) noexcept {
 std::uint32_t page_of(const LiveImage& image, std::uint64_t address) noexcept {
     const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(image.block().data));
     return static_cast<std::uint32_t>((address - begin) >> kStatePageShift);
+}
+
+MemoryBlock block_of(PageRange pages, const LiveImage& image) noexcept {
+    return image.block().sub(std::size_t{pages.begin} << kStatePageShift,
+                             std::size_t{pages.end - pages.begin} << kStatePageShift);
 }
 
 }  // namespace
@@ -74,51 +82,67 @@ std::uint32_t WriteFinder::collect(const LiveImage& image, const LastTick& last,
     return failures;
 }
 
-// One more tick in which the page was written: true when it is hot and needs no test now.
-bool WriteFinder::warm_up(std::uint32_t page, const LastTick& last) noexcept {
-    const bool again = last.index.newest_tick(page) == last.tick;
+// One more tick in which the page was written, or taken as such.
+void WriteFinder::warm_up(std::uint32_t page, const LastTick& last) noexcept {
     std::uint8_t& heat = heat_[page];
-    if (!again)
+    if (last.index.newest_tick(page) != last.tick)
         heat = 1;
     else if (heat != UINT8_MAX)
         ++heat;
-    return heat >= kHotTicks && !is_test(page, last.tick);
 }
 
-bool WriteFinder::is_test(std::uint32_t page, std::uint32_t tick) const noexcept {
-    return (tick + (page >> kTestedTogetherShift)) % test_ticks(heat_[page]) == 0;
+bool WriteFinder::is_looked_at(std::uint32_t page, std::uint32_t tick) const noexcept {
+    return (tick + (page >> kLookedAtTogetherShift)) % look_ticks(heat_[page]) == 0;
 }
 
-// Whether all these pages were left open after the last tick, and are not to be tested now: the kernel would
-// say that all of them were written.
+// Whether all these pages were left open after the last tick: the kernel would say that all of them were
+// written.
 bool WriteFinder::are_open(std::uint32_t begin, std::uint32_t end, const LastTick& last) const noexcept {
-    for (std::uint32_t page = begin; page < end; ++page) {
+    for (std::uint32_t page = begin; page < end; ++page)
         if (heat_[page] < kHotTicks || last.index.newest_tick(page) != last.tick) return false;
-        if (is_test(page, last.tick) || is_test(page, last.tick - 1)) return false;
-    }
     return true;
 }
 
-void WriteFinder::take_written(const os::WrittenRange& range, bool stays_open, const LiveImage& image,
-                               Seen& seen, const LastTick& last, DirtyMap& marks) noexcept {
-    const std::uint32_t end = page_of(image, range.end);
-    std::uint32_t cold_begin = page_of(image, range.begin);
-    const auto arm = [&](std::uint32_t behind) {
-        if (behind == cold_begin) return;
+// Lists those that were written, and arms runs of pages that are not hot, or not any more.
+void WriteFinder::take_written(PageRange range, bool stays_open, const LiveImage& image, Seen& seen,
+                               const LastTick& last, DirtyMap& marks) noexcept {
+    PageRange cold{range.begin, range.begin};
+    const auto end_run = [&](std::uint32_t behind) {
+        cold.end = behind;
+        if (cold.begin == cold.end) return;
         ++seen.cold_runs;
-        if (!stays_open) return;
-        const std::size_t offset = std::size_t{cold_begin} << kStatePageShift;
-        // A page that could not be armed stays open, and is captured again next time.
-        (void)kernel_.arm(image.block().sub(offset, std::size_t{behind - cold_begin} << kStatePageShift));
+        if (stays_open) arm(cold, image, last, marks);
     };
-    for (std::uint32_t page = cold_begin; page < end; ++page) {
+    for (std::uint32_t page = range.begin; page < range.end; ++page) {
+        warm_up(page, last);
+        const bool is_hot = heat_[page] >= kHotTicks;
+        if (is_hot && is_looked_at(page, last.tick) && is_as_last_tick(page, image, last)) {
+            heat_[page] = kFoundUnchanged;
+            continue;
+        }
         marks.list_page(page);
-        if (!warm_up(page, last)) continue;
+        if (!is_hot) continue;
         ++seen.hot_pages;
-        arm(page);
-        cold_begin = page + 1;
+        end_run(page);
+        cold.begin = page + 1;
     }
-    arm(end);
+    end_run(range.end);
+}
+
+// What is written to a page between the look at it and its arming no kernel tells of: looked at once more.
+// A page that could not be armed stays open, and is captured next time.
+void WriteFinder::arm(PageRange cold, const LiveImage& image, const LastTick& last,
+                      DirtyMap& marks) noexcept {
+    pause_ring(RingPause::pages_looked_at);
+    (void)kernel_.arm(block_of(cold, image));
+    for (std::uint32_t page = cold.begin; page < cold.end; ++page)
+        if (heat_[page] == kFoundUnchanged && !is_as_last_tick(page, image, last)) marks.list_page(page);
+}
+
+bool WriteFinder::is_as_last_tick(std::uint32_t page, const LiveImage& image, const LastTick& last) noexcept {
+    const std::byte* live = image.block().data + (std::size_t{page} << kStatePageShift);
+    const std::uint32_t slot = last.index.newest_slot(page);
+    return slot == 0 ? is_zero_page(live) : is_same_page(live, last.slots.page(slot));
 }
 
 Status WriteFinder::scan_kernel(MemoryBlock range, os::AfterScan after, const LiveImage& image, Seen& seen,
@@ -128,7 +152,8 @@ Status WriteFinder::scan_kernel(MemoryBlock range, os::AfterScan after, const Li
         const auto result = kernel_.scan(range, found, after);
         if (!result) return result.status();
         for (const os::WrittenRange& each : std::span(found).first(result->count))
-            take_written(each, after == os::AfterScan::leave_open, image, seen, last, marks);
+            take_written({page_of(image, each.begin), page_of(image, each.end)},
+                         after == os::AfterScan::leave_open, image, seen, last, marks);
         if (result->resume == nullptr) break;
         range = {result->resume, static_cast<std::size_t>(range.end() - result->resume)};
     }
@@ -144,19 +169,13 @@ Status WriteFinder::collect_kernel(const LiveImage& image, const Segment& segmen
     const std::uint32_t end = segment.first_page() + segment.page_count();
     std::uint32_t asked = segment.first_page();
     const auto ask = [&](std::uint32_t behind) {
-        const MemoryBlock range = image.block().sub(std::size_t{asked} << kStatePageShift,
-                                                    std::size_t{behind - asked} << kStatePageShift);
-        return scan_kernel(range, after, image, seen, last, marks);
+        return scan_kernel(block_of({asked, behind}, image), after, image, seen, last, marks);
     };
     for (std::uint32_t begin = asked; begin < end; begin += kTakenTogether) {
         const std::uint32_t behind = std::min(begin + kTakenTogether, end);
         if (!are_open(begin, behind, last)) continue;
         if (const Status status = ask(begin); status != Status::ok) return status;
-        for (std::uint32_t page = begin; page < behind; ++page) {
-            marks.list_page(page);
-            (void)warm_up(page, last);
-        }
-        seen.hot_pages += behind - begin;
+        take_written({begin, behind}, true, image, seen, last, marks);
         asked = behind;
     }
     return ask(end);
@@ -182,12 +201,8 @@ void WriteFinder::collect_protect(os::FaultTracker& tracker, const LiveImage& im
 void WriteFinder::collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,
                                   DirtyMap& marks) noexcept {
     for (std::uint32_t page = segment.first_page(); page < segment.first_page() + segment.page_count();
-         ++page) {
-        const std::byte* live = image.block().data + (std::size_t{page} << kStatePageShift);
-        const std::uint32_t slot = last.index.newest_slot(page);
-        const bool is_same = slot == 0 ? is_zero_page(live) : is_same_page(live, last.slots.page(slot));
-        if (!is_same) marks.list_page(page);
-    }
+         ++page)
+        if (!is_as_last_tick(page, image, last)) marks.list_page(page);
 }
 
 }  // namespace ouro::detail

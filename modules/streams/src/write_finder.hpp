@@ -22,6 +22,11 @@ struct LastTick {
     const SlotStore& slots;
 };
 
+struct PageRange {
+    std::uint32_t begin;
+    std::uint32_t end;
+};
+
 // Finds the written pages of segments whose writers declare nothing, and marks them as if they had.
 class WriteFinder {
 public:
@@ -46,10 +51,13 @@ private:
                           DirtyMap& marks) noexcept;
     Status scan_kernel(MemoryBlock range, os::AfterScan after, const LiveImage& image, Seen& seen,
                        const LastTick& last, DirtyMap& marks) noexcept;
-    void take_written(const os::WrittenRange& range, bool stays_open, const LiveImage& image, Seen& seen,
+    void take_written(PageRange range, bool stays_open, const LiveImage& image, Seen& seen,
                       const LastTick& last, DirtyMap& marks) noexcept;
-    [[nodiscard]] bool warm_up(std::uint32_t page, const LastTick& last) noexcept;
-    [[nodiscard]] bool is_test(std::uint32_t page, std::uint32_t tick) const noexcept;
+    void arm(PageRange cold, const LiveImage& image, const LastTick& last, DirtyMap& marks) noexcept;
+    void warm_up(std::uint32_t page, const LastTick& last) noexcept;
+    [[nodiscard]] bool is_looked_at(std::uint32_t page, std::uint32_t tick) const noexcept;
+    [[nodiscard]] static bool is_as_last_tick(std::uint32_t page, const LiveImage& image,
+                                              const LastTick& last) noexcept;
     [[nodiscard]] bool are_open(std::uint32_t begin, std::uint32_t end, const LastTick& last) const noexcept;
     static void collect_protect(os::FaultTracker& tracker, const LiveImage& image, DirtyMap& marks) noexcept;
     static void collect_compare(const LiveImage& image, const Segment& segment, const LastTick& last,

@@ -1,10 +1,13 @@
 // What trackers are asked, and what they are spared.
+#include "ring_pause.hpp"
+
 #include <ouro/os/capabilities.hpp>
 #include <ouro/os/tracker_choice.hpp>
 #include <ouro/streams/state_ring.hpp>
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +92,41 @@ TEST_F(TrackedRing, AHotPageIsCapturedWithoutAskingForAWhile) {
     put(50, 1);
     EXPECT_EQ(commit(), 1U);
     EXPECT_EQ(commit(), 0U);
+}
+
+// Another thread, that writes a page when the ring has just found it as it was and has not armed it yet.
+struct LateWriter {
+    static inline std::byte* page = nullptr;
+
+    static void write(detail::RingPause step) {
+        if (step != detail::RingPause::pages_looked_at || page == nullptr) return;
+        *std::exchange(page, nullptr) = std::byte{200};
+    }
+};
+
+// The tick that looks may have it or not; the next one has.
+TEST_F(TrackedRing, AWriteBetweenTheLookAtAHotPageAndItsArmingIsNotLost) {
+    make(Tracking::kernel);
+    if (IsSkipped()) return;
+    for (std::uint64_t value = 1; value <= 8; ++value) {
+        put(3, value);
+        EXPECT_EQ(commit(), 1U);
+    }
+    LateWriter::page = world_.data + 3 * kStatePageBytes;
+    detail::ring_pause = LateWriter::write;
+    for (int count = 0; count < 40 && LateWriter::page != nullptr; ++count)
+        (void)commit();
+    detail::ring_pause = nullptr;
+    ASSERT_EQ(LateWriter::page, nullptr) << "the page was looked at";
+    (void)commit();
+    const std::byte* const live = world_.data + 3 * kStatePageBytes;
+    EXPECT_EQ(*live, std::byte{200});
+    const auto tick = ring_.view(ring_.newest());
+    ASSERT_TRUE(tick);
+    EXPECT_EQ(std::memcmp(tick->page(ring_.segments()[0].first_page() + 3), live, kStatePageBytes), 0);
+    EXPECT_EQ(commit(), 0U);
+    put(3, 201);
+    EXPECT_EQ(commit(), 1U);
 }
 
 TEST(AutomaticTracking, IsTheBestThatTheMachineOffers) {

@@ -303,6 +303,35 @@ TEST(QuietRing, TheKernelsTrackerIsAsked) {
     expect_quiet({.tracking = Tracking::kernel}, {SYS_exit_group, SYS_rt_sigreturn, SYS_ioctl});
 }
 
+// Pages that are written in every tick stay open, and whether they still are the ring sees by itself.
+int count_calls_for_hot_pages() {
+    const SegmentOptions world{.name = "world", .bytes = 2 << 20, .tracking = Tracking::kernel};
+    auto ring = StateRing::create({.segments = {&world, 1}, .history_ticks = 8, .history_bytes = 32 << 20});
+    if (!ring) return ring.status() == Status::not_supported ? 77 : 1;
+    const MemoryBlock block = *ring->segment_block("world");
+    const auto run_to = [&](Tick last) {
+        while (ring->newest() < last) {
+            const Tick value = ring->newest() + 1;
+            for (std::size_t at = 0; at < block.size; at += kStatePageBytes)
+                std::memcpy(block.data + at + value % 4000, &value, sizeof(value));
+            if (!ring->commit() || ring->stats().last_pages != block.size / kStatePageBytes) return false;
+        }
+        return true;
+    };
+    if (!run_to(10)) return 2;
+    if (!catch_all_but({SYS_exit_group, SYS_rt_sigreturn})) return 77;
+    if (!run_to(300)) return 3;
+    const int code = g_caught.load() == 0 ? 0 : 100 + g_last_caught.load();
+    ::syscall(SYS_exit_group, code);
+    return code;
+}
+
+TEST(QuietRing, TheKernelIsNotAskedAboutPagesThatAreWrittenInEveryTick) {
+    const int result = run_in_child(count_calls_for_hot_pages);
+    if (result == 77) GTEST_SKIP() << "needs seccomp, and the tracker";
+    EXPECT_EQ(result, 0) << "above 100: the number of a call that was made, and 100";
+}
+
 TEST(QuietRing, ProtectedPagesAreOpenedAndClosed) {
     expect_quiet({.tracking = Tracking::protect}, {SYS_exit_group, SYS_rt_sigreturn, SYS_mprotect});
 }
