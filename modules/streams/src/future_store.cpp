@@ -59,24 +59,28 @@ std::uint32_t FutureStore::find(std::uint8_t number, std::uint32_t page, std::ui
     return get(entries_[low - 1].slot);
 }
 
-// Those behind it move up.
-void FutureStore::remove(std::uint8_t number) noexcept {
-    Future& gone = futures_[number];
-    const std::uint32_t begin = get(gone.begin);
-    const std::uint32_t end = get(gone.end);
+void FutureStore::close_gap(std::uint32_t begin, std::uint32_t end) noexcept {
     const std::uint32_t length = end - begin;
+    if (length == 0) return;
     for (std::uint32_t index = end; index < end_; ++index)
         copy_entry(index, index - length);
     for (Future& future : futures_) {
-        if (!future.is_used || get(future.begin) < end || &future == &gone) continue;
+        if (!future.is_used || get(future.begin) < end) continue;
         set(future.begin, get(future.begin) - length);
         set(future.end, get(future.end) - length);
     }
     end_ -= length;
-    --count_;
+}
+
+void FutureStore::remove(std::uint8_t number) noexcept {
+    Future& gone = futures_[number];
+    const std::uint32_t begin = get(gone.begin);
+    const std::uint32_t end = get(gone.end);
     make_stale(number);
     gone.is_used = false;
     gone.is_kept = false;
+    --count_;
+    close_gap(begin, end);
 }
 
 std::uint32_t FutureStore::kept_count() const noexcept {

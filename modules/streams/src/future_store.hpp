@@ -55,6 +55,29 @@ public:
         return get(futures_[future].fork_tick) + 1;
     }
 
+    // Takes away the versions of which `is_needed(page, from, until)` is false, and calls with the slot of
+    // each; `until` is that of the page's next version, or the highest number. Requires: none is packed.
+    template <class IsNeeded, class Give>
+    void trim(std::uint8_t future, IsNeeded&& is_needed, Give&& give) noexcept {
+        const std::uint32_t end = get(futures_[future].end);
+        std::uint32_t kept = get(futures_[future].begin);
+        for (std::uint32_t index = kept; index < end; ++index) {
+            const Entry& own = entries_[index];
+            const bool is_last = index + 1 == end || get(entries_[index + 1].page) != get(own.page);
+            const std::uint32_t until = is_last ? UINT32_MAX : get(entries_[index + 1].tick);
+            if (is_needed(get(own.page), get(own.tick), until))
+                copy_entry(index, kept++);
+            else
+                give(get(own.slot));
+        }
+        set(futures_[future].end, kept);
+        close_gap(kept, end);
+    }
+    // How many more versions there is room for.
+    [[nodiscard]] std::uint32_t room() const noexcept {
+        return static_cast<std::uint32_t>(entries_.size()) - end_;
+    }
+
     // Calls with each slot, and takes the future away.
     template <class Give>
     void drop(std::uint8_t future, Give&& give) noexcept {
@@ -146,6 +169,8 @@ private:
     void copy_entry(std::uint32_t from, std::uint32_t to) noexcept;
     void merge(std::uint8_t from, std::uint8_t into, std::uint32_t count) noexcept;
     void open_gap(std::uint8_t future, std::uint32_t length) noexcept;
+    // What is behind these entries, which belong to nobody, moves up.
+    void close_gap(std::uint32_t begin, std::uint32_t end) noexcept;
 
     std::array<Future, kMaxFutures + 1> futures_{};
     std::span<Entry> entries_;

@@ -71,12 +71,15 @@ void LeaseTable::take_for(std::uint8_t future, std::uint32_t tick, std::uint32_t
     if (cell_of(future) >= cell_end_.load(std::memory_order_relaxed))
         cell_end_.store(cell_of(future) + 1, std::memory_order_seq_cst);
     cells_[cell_of(future)].store(pack(tick, 0), std::memory_order_seq_cst);
+    // It may get versions for readers that end before their leases are moved.
+    future_ends_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 void LeaseTable::hand_over(std::uint8_t from, std::uint8_t to) noexcept {
     cells_[cell_of(to)].store(cells_[cell_of(from)].load(std::memory_order_relaxed),
                               std::memory_order_seq_cst);
     end(cell_of(from));
+    future_ends_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 bool LeaseTable::set_aside(std::uint32_t index, std::uint32_t pages) noexcept {
@@ -95,7 +98,10 @@ bool LeaseTable::leave(std::uint32_t index) noexcept {
     do {
         left = (value & kReaders) == kOneReader ? kEnding : value - kOneReader;
     } while (!cell.compare_exchange_weak(value, left, std::memory_order_acq_rel, std::memory_order_relaxed));
-    return left == kEnding;
+    if (left != kEnding) return false;
+    // Before its share of the quota can be another's.
+    if (unpack(value).future != 0) future_ends_.fetch_add(1, std::memory_order_seq_cst);
+    return true;
 }
 
 void LeaseTable::give_back(std::uint32_t index) noexcept {

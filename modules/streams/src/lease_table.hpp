@@ -90,6 +90,10 @@ public:
     [[nodiscard]] std::uint32_t newest_or(std::uint32_t tick) const noexcept;
     [[nodiscard]] bool reads_future(std::uint8_t future) const noexcept;
 
+    // Counts what may leave versions in a future that nobody reads any more.
+    [[nodiscard]] std::uint32_t future_ends() const noexcept {
+        return future_ends_.load(std::memory_order_seq_cst);
+    }
     // The one future has the lease of the other from now on, and the other none.
     void hand_over(std::uint8_t from, std::uint8_t to) noexcept;
 
@@ -143,6 +147,7 @@ private:
     std::atomic<std::uint64_t> reserved_pages_ = 0;
     std::atomic<std::uint64_t> set_aside_pages_ = 0;
     std::atomic<std::uint32_t> held_ = 0;
+    std::atomic<std::uint32_t> future_ends_ = 0;
     // Behind every cell that a future ever had.
     std::atomic<std::uint32_t> cell_end_ = kReaderCells;
     std::uint64_t quota_pages_ = 0;

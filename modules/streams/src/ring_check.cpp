@@ -58,7 +58,7 @@ Status RingCore::check() noexcept {
     }
     for (std::uint32_t page = 0; page < index_.page_count(); ++page)
         is_sound = sees_page(page, count) && is_sound;
-    for (const Pin& pin : pins_.first(pin_count_))
+    for (const PinnedVersion& pin : pins_.first(pin_count_))
         is_sound = sees_once(pin.slot, count) && is_sound;
     futures_.visit_slots([&](std::uint32_t word) { is_sound = sees_once(word, count) && is_sound; });
     if (packs_) is_sound = packed_.end_recount(seen_, count) && is_sound;

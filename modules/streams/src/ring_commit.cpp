@@ -37,8 +37,9 @@ void RingCore::make_room(std::uint32_t changes) noexcept {
     for (;;) {
         if (futures_.count() != 0) drop_futures();
         if (pin_count_ != 0) release_pins();
-        if (log_.has_room(changes) && slots_.free_count() >= changes) return;
-        give_up_oldest();
+        const bool has_slots = slots_.free_count() >= changes;
+        if (has_slots && log_.has_room(changes)) return;
+        has_slots ? give_up_oldest() : free_slots();
     }
 }
 
@@ -77,7 +78,7 @@ void RingCore::give_up_pinned(const TickChanges& changes, std::uint32_t until) n
 }
 
 // Those of readers that ended are listed until they are released, though others have their share by now.
-void RingCore::pin(const Pin& version) noexcept {
+void RingCore::pin(const PinnedVersion& version) noexcept {
     if (pin_count_ == pins_.size()) release_pins();
     OURO_ASSERT(pin_count_ < pins_.size(), "readers pin more than their quota");
     pins_[pin_count_++] = version;
@@ -85,7 +86,7 @@ void RingCore::pin(const Pin& version) noexcept {
 
 void RingCore::release_pins() noexcept {
     std::uint32_t kept = 0;
-    for (const Pin& pin : pins_.first(pin_count_)) {
+    for (const PinnedVersion& pin : pins_.first(pin_count_)) {
         if (is_read(pin.page, pin.from, pin.until))
             pins_[kept++] = pin;
         else
@@ -177,8 +178,9 @@ void RingCore::rehash(std::uint32_t page, const std::byte* bytes, std::uint64_t 
 }
 
 // One version of a page for each reader, wherever it is found: so the leases' quota is never exceeded.
-bool RingCore::is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until) const noexcept {
-    return leases_.any_of(0, [&](LeaseTable::Lease lease, std::uint8_t holder) {
+bool RingCore::is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until,
+                       std::uint8_t future) const noexcept {
+    return leases_.any_of(future, [&](LeaseTable::Lease lease, std::uint8_t holder) {
         return lease.tick >= from && lease.tick < until && (holder == 0 || needs_base(holder, page));
     });
 }

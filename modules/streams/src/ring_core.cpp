@@ -38,7 +38,7 @@ void RingCore::carve(Carver& carver, const RingSizes& sizes) noexcept {
     kinds_ = carver.take<std::uint8_t>(sizes.pages);
     scratch_ = carver.take<std::uint32_t>(sizes.pages);
     later_ = carver.take<std::uint32_t>(sizes.pages);
-    pins_ = carver.take<Pin>(sizes.pinned);
+    pins_ = carver.take<PinnedVersion>(sizes.pinned);
     if (sizes.fine) {
         constexpr std::uint64_t kPageLines = kStatePageBytes / kStateLineBytes;
         line_marks_ = carver.take<DirtyMap::Byte>(sizes.pages * kPageLines, kStateLineBytes);

@@ -6,6 +6,7 @@
 #include "lease_table.hpp"
 #include "outside_ranges.hpp"
 #include "packed_store.hpp"
+#include "pinned_version.hpp"
 #include "read_gate.hpp"
 #include "ring_sizes.hpp"
 #include "slot_readers.hpp"
@@ -118,13 +119,6 @@ public:
     void end_view(std::uint32_t cell) noexcept;
 
 private:
-    struct Pin {
-        std::uint32_t page;
-        std::uint32_t slot;
-        std::uint32_t from;
-        std::uint32_t until;
-    };
-
     [[nodiscard]] static Expected<RingSizes> begin_sizes(const StateRingOptions& options, std::uint32_t pages,
                                                          RingRefusal& why) noexcept;
     [[nodiscard]] static std::uint64_t least_slots(const StateRingOptions& options,
@@ -149,7 +143,7 @@ private:
     void give_up_oldest() noexcept;
     void give_up_unpacked() noexcept;
     void give_up_pinned(const TickChanges& changes, std::uint32_t until) noexcept;
-    void pin(const Pin& version) noexcept;
+    void pin(const PinnedVersion& version) noexcept;
     void release_pins() noexcept;
     // Copies pages into slots, and calls with the number of each in the list, by whoever copies it.
     template <class Note>
@@ -190,8 +184,9 @@ private:
         changes.previous[at] = previous;
     }
     void add_version(std::uint32_t page, Version version, std::uint32_t needed_tick) noexcept;
-    // Whether a version of the present timeline, of tick `from` and replaced at `until`, is read by anybody.
-    [[nodiscard]] bool is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until) const noexcept;
+    // Whether a version of tick `from`, replaced at `until`, is read by anybody.
+    [[nodiscard]] bool is_read(std::uint32_t page, std::uint32_t from, std::uint32_t until,
+                               std::uint8_t future = 0) const noexcept;
     [[nodiscard]] bool needs_base(std::uint8_t future, std::uint32_t page) const noexcept;
 
     // Whether a tick that is kept has this version of the present timeline, replaced at `until` or never.
@@ -280,6 +275,10 @@ private:
     void drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept;
     void rewind_log(std::uint32_t tick) noexcept;
     void drop_futures() noexcept;
+    // Gives up what futures have of ticks that nobody reads any more; false when there is none.
+    bool trim_futures() noexcept;
+    // One slot or more becomes free.
+    void free_slots() noexcept;
     [[nodiscard]] std::uint8_t begin_future(std::uint32_t fork_tick, std::uint32_t last_tick,
                                             bool keeps) noexcept;
     void join_futures() noexcept;
@@ -330,6 +329,7 @@ private:
     VersionIndex index_;
     LeaseTable leases_;
     FutureStore futures_;
+    std::uint32_t trimmed_at_ = 0;  // LeaseTable::future_ends of then
     OutsideRanges outside_;
     HashMasks masks_;
     // Room for the number of every page.
@@ -349,7 +349,7 @@ private:
     PackedStore::End line_end_;
     bool fine_ = false;
     // Versions that only readers still need.
-    std::span<Pin> pins_;
+    std::span<PinnedVersion> pins_;
     std::uint32_t pin_count_ = 0;
     CommitVerifier* verifier_ = nullptr;
     std::span<std::uint64_t> verified_pages_;

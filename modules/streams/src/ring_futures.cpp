@@ -21,6 +21,7 @@ std::uint8_t RingCore::begin_future(std::uint32_t fork_tick, std::uint32_t last_
 // One that nobody is in, and that is there only because another began from it, becomes a part of that. What
 // is left are futures that are kept or read, and those from which two or more began.
 void RingCore::join_futures() noexcept {
+    if (futures_.room() < index_.page_count()) (void)trim_futures();
     for (std::uint32_t number = 1; number <= FutureStore::kMaxFutures; ++number) {
         const auto future = static_cast<std::uint8_t>(number);
         if (!futures_.exists(future) || futures_.is_kept(future) || futures_.has_packed(future)) continue;
@@ -33,6 +34,33 @@ void RingCore::join_futures() noexcept {
         index_.end_change();
         pause_ring(RingPause::futures_joined);
     }
+}
+
+// A reader's share of the quota is another's as soon as it ends, while what was there for it stays in the
+// future as long as that does: with what is left there, the quota would be exceeded. Those that were kept
+// have a share of their own, and have it until they go.
+bool RingCore::trim_futures() noexcept {
+    const std::uint32_t ends = leases_.future_ends();
+    if (futures_.count() == 0 || ends == trimmed_at_) return false;
+    trimmed_at_ = ends;
+    const std::uint32_t free_before = slots_.free_count();
+    index_.begin_change();
+    for (std::uint32_t number = 1; number <= FutureStore::kMaxFutures; ++number) {
+        const auto future = static_cast<std::uint8_t>(number);
+        if (!futures_.exists(future) || futures_.is_kept(future) || futures_.has_packed(future)) continue;
+        futures_.trim(
+            future,
+            [&](std::uint32_t page, std::uint32_t from, std::uint32_t until) {
+                return is_read(page, from, until, future);
+            },
+            [this](std::uint32_t word) { free_word(word); });
+    }
+    index_.end_change();
+    return slots_.free_count() != free_before;
+}
+
+void RingCore::free_slots() noexcept {
+    if (!trim_futures()) give_up_oldest();
 }
 
 // Zero when it has readers, or none or several others began from it.

@@ -63,7 +63,7 @@ void RingCore::make_room_to_pack(std::uint32_t changes) noexcept {
     if (newest() < std::uint64_t{pack_tick_} + dense_ticks_) return;
     const std::uint64_t wanted = std::uint64_t{changes} + changes / 2 + kLeastSpare;
     while (slots_.free_count() < wanted && log_.count() > dense_ticks_ + 2)
-        give_up_oldest();
+        free_slots();
 }
 
 void RingCore::begin_packing() noexcept {

@@ -55,6 +55,7 @@ std::uint8_t RingCore::go_back(std::uint32_t tick, bool keeps, std::uint32_t res
     pause_ring(RingPause::ticks_gone);
     std::uint8_t future = 0;
     if (keeps || (leases_.is_any_held() && leases_.newest_or(tick) > tick)) {
+        if (futures_.room() < changes_since(tick)) (void)trim_futures();
         future = begin_future(tick, last, keeps);
         if (thins()) futures_.set_thinned(future, whole_from_.load(std::memory_order_relaxed), thin_every_);
         leases_.take_for(future, tick, reserved_pages);

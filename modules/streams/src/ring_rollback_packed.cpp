@@ -99,7 +99,7 @@ void RingCore::move_packed(std::uint8_t future, std::uint32_t page, Version vers
 }
 
 bool RingCore::is_pinned(std::uint32_t page, Version version) const noexcept {
-    return std::ranges::any_of(pins_.first(pin_count_), [&](const Pin& pin) {
+    return std::ranges::any_of(pins_.first(pin_count_), [&](const PinnedVersion& pin) {
         return pin.page == page && pin.from == version.tick && pin.slot == version.slot;
     });
 }
@@ -108,7 +108,7 @@ bool RingCore::is_pinned(std::uint32_t page, Version version) const noexcept {
 // for them any more, and who has a lease on it is about to find that the tick is gone.
 void RingCore::drop_pins_behind(std::uint32_t tick, std::uint8_t future) noexcept {
     std::uint32_t kept = 0;
-    for (const Pin& pin : pins_.first(pin_count_)) {
+    for (const PinnedVersion& pin : pins_.first(pin_count_)) {
         if (pin.from <= tick)
             pins_[kept++] = pin;
         else if (future == 0 || futures_.find(future, pin.page, pin.from) != pin.slot)

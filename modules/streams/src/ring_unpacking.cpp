@@ -173,7 +173,7 @@ void RingCore::unpack_newest(std::span<const std::uint32_t> pages) noexcept {
         const std::uint32_t word = index_.newest_slot(page);
         if (!is_packed(word)) continue;
         while (slots_.free_count() == 0)
-            give_up_oldest();
+            free_slots();
         const std::uint32_t slot = slots_.take(1)[0];
         const std::byte* bytes = image_.alias().data + (std::size_t{page} << kStatePageShift);
         store_page(slots_.page(slot), bytes);
