@@ -1,5 +1,6 @@
 #pragma once
 
+#include "oracle_images.hpp"
 #include "oracle_masks.hpp"
 #include "oracle_outside.hpp"
 
@@ -20,8 +21,8 @@
 namespace ouro::testing_support {
 
 // Keeps a full copy of every tick beside a ring, and does the same to both: random writes, commits, rollbacks
-// and views; some bytes do not count in hashes, and some memory is kept that lies outside. Whatever can be
-// read must be equal, byte for byte, and so must hashes.
+// and views, ticks saved and loaded; some bytes do not count in hashes, and some memory is kept that lies
+// outside. Whatever can be read must be equal, byte for byte, and so must hashes.
 class RingOracle {
 public:
     using Bytes = std::vector<std::byte>;
@@ -36,6 +37,7 @@ public:
 
     void step() {
         if (random_.below(50) == 0) return change_what_counts();
+        if (random_.below(40) == 0) return random_.below(2) == 0 ? save() : load();
         std::uint32_t choice = random_.below(100);
         const bool goes_back = choice >= 75 && choice < 83;
         if (is_calm_ && goes_back && random_.below(8) != 0) choice = kCommitChoice;
@@ -116,8 +118,9 @@ public:
     void branch() {
         const Tick newest = ring_.newest();
         const Tick tick = any_tick();
-        std::erase_if(candidates_ = ticks_behind(tick),
-                      [&](Tick each) { return *ring_.nearest(each) != each; });
+        std::vector<Tick> kept;
+        for (auto each = copies_.upper_bound(tick); each != copies_.end(); ++each)
+            if (*ring_.nearest(each->first) == each->first) kept.push_back(each->first);
         outside_.remember();
         const auto future = ring_.branch(tick);
         if (!future) {
@@ -134,7 +137,7 @@ public:
             behind.insert(*each);
         // Only what was kept stays.
         std::erase_if(behind,
-                      [&](const auto& each) { return !std::ranges::binary_search(candidates_, each.first); });
+                      [&](const auto& each) { return !std::ranges::binary_search(kept, each.first); });
         futures_.emplace_back(*future, std::move(behind));
         forget_given_up();
         ASSERT_EQ(ring_.check(), Status::ok);
@@ -179,12 +182,37 @@ public:
     // The most pages of one commit, and of one rollback.
     [[nodiscard]] std::uint64_t most_captured() const { return most_captured_; }
     [[nodiscard]] std::uint64_t most_restored() const { return most_restored_; }
+    [[nodiscard]] std::uint64_t loads() const { return images_.loads(); }
 
 private:
     static constexpr std::uint32_t kCommitChoice = 60;
 
     void change_what_counts() {
         random_.below(2) == 0 ? masks_.change(ring_, random_) : outside_.change(ring_, random_);
+    }
+
+    void save() {
+        const Tick tick = any_tick();
+        const auto view = ring_.view(tick);
+        if (!view) return expect_quota_is_used(view.status());
+        images_.save(*view, copies_.at(tick), random_);
+    }
+
+    // Two ticks more: what there was, which is committed already, and what was loaded.
+    void load() {
+        commit();
+        const Tick before = ring_.newest();
+        Bytes image = copies_.at(before);
+        const Tick last = images_.load(ring_, random_, image) ? before + 2 : before;
+        ASSERT_EQ(ring_.newest(), last);
+        expect_live(image);
+        for (Tick tick = before + 1; tick <= last; ++tick) {
+            copies_[tick] = tick == last ? image : copies_.at(before);
+            hashes_[tick] = masks_.hash(copies_[tick]);
+        }
+        forget_given_up();
+        expect_hash(last);
+        ASSERT_EQ(ring_.check(), Status::ok);
     }
 
     // The image is what it was then, and later ticks are no more.
@@ -222,13 +250,6 @@ private:
         const Tick oldest = ring_.oldest();
         return *ring_.nearest(oldest +
                               random_.below(static_cast<std::uint32_t>(ring_.newest() - oldest + 1)));
-    }
-
-    std::vector<Tick> ticks_behind(Tick tick) const {
-        std::vector<Tick> ticks;
-        for (auto each = copies_.upper_bound(tick); each != copies_.end(); ++each)
-            ticks.push_back(each->first);
-        return ticks;
     }
 
     void forget_given_up() {
@@ -344,20 +365,17 @@ private:
         ASSERT_TRUE(patched == wanted) << "from " << from << " to " << to;
     }
 
-    void expect_live(const Bytes& wanted) const {
-        const MemoryBlock image = ring_.image();
-        ASSERT_EQ(image.size, wanted.size());
-        for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes)
-            ASSERT_EQ(std::memcmp(image.data + at, &wanted[at], kStatePageBytes), 0)
-                << "page " << at / kStatePageBytes;
-    }
-
+    void expect_live(const Bytes& wanted) const { expect_pages(live_bytes(), wanted, ring_.newest()); }
     static void expect_view(const TickView& view, const Bytes& wanted) {
         Bytes bytes(wanted.size());
         ASSERT_EQ(view.read(0, bytes), Status::ok);
+        expect_pages(bytes, wanted, view.tick());
+    }
+    static void expect_pages(const Bytes& bytes, const Bytes& wanted, Tick tick) {
+        ASSERT_EQ(bytes.size(), wanted.size());
         for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes)
             ASSERT_EQ(std::memcmp(&bytes[at], &wanted[at], kStatePageBytes), 0)
-                << "tick " << view.tick() << ", page " << at / kStatePageBytes;
+                << "tick " << tick << ", page " << at / kStatePageBytes;
     }
 
     StateRing& ring_;
@@ -368,13 +386,13 @@ private:
     std::uint64_t most_restored_ = 0;
     std::uint64_t most_packed_ = 0;
     std::uint64_t thinned_seen_ = 0;
+    OracleImages images_;
     OracleMasks masks_;
     OracleOutside outside_;
     std::map<Tick, Bytes> copies_;
     // With the masks that there were when they were committed; also of ticks that are no more.
     std::map<Tick, std::uint64_t> hashes_;
     bool has_dropped_ = false;
-    std::vector<Tick> candidates_;
     std::vector<std::pair<TickView, Bytes>> views_;
     std::vector<std::pair<KeptFuture, std::map<Tick, Bytes>>> futures_;
 };

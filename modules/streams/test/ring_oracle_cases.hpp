@@ -104,6 +104,7 @@ struct OracleSeen {
     // Pages that one commit has captured, and one rollback has restored, at the most.
     std::uint64_t pages_captured = 0;
     std::uint64_t pages_restored = 0;
+    std::uint64_t loads = 0;
 };
 
 // Room for the pages of a burst and some more.
@@ -149,6 +150,7 @@ inline void run_oracle(const OracleCase& with, std::uint64_t seed, OracleSeen& s
     oracle.drop_all_views();
     seen.packed += oracle.most_packed();
     seen.thinned += oracle.thinned_seen();
+    seen.loads += oracle.loads();
     seen.pages_captured = std::max(seen.pages_captured, oracle.most_captured());
     seen.pages_restored = std::max(seen.pages_restored, oracle.most_restored());
 }
@@ -159,6 +161,7 @@ inline bool has_seen_all(const OracleCase& with, const OracleSeen& seen) {
     constexpr std::uint64_t kSharedPages = 256;
     if (with.burst_pages != 0 && (seen.pages_captured < kSharedPages || seen.pages_restored < kSharedPages))
         return false;
+    if (seen.loads == 0) return false;
     if (with.workers != 0) return true;
     return ((!with.packing && !with.fine) || seen.packed != 0) &&
            (with.thinned_ticks == 0 || seen.thinned != 0);
@@ -179,7 +182,7 @@ inline void run_oracles(const OracleCase& with, std::uint64_t first, std::uint64
     }
     EXPECT_TRUE(has_seen_all(with, seen))
         << "packed " << seen.packed << ", thinned " << seen.thinned << ", captured " << seen.pages_captured
-        << ", restored " << seen.pages_restored;
+        << ", restored " << seen.pages_restored << ", loaded " << seen.loads;
 }
 
 }  // namespace ouro::testing_support
