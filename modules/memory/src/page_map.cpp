@@ -112,7 +112,7 @@ void PageMap::write(MemoryBlock pages, bool value) noexcept {
 }
 
 bool PageMap::contains(const void* address) const noexcept {
-    if (address_of(address) >= kAddressEnd) return false;
+    if (address_of(address) >= kAddressEnd || memory_.block().is_null()) return false;
     const std::size_t page = page_number(address);
     const std::size_t word = page / kWordBits;
     if (!is_committed(word / words_in_page())) return false;

@@ -190,29 +190,30 @@ SmallObjectAllocator::~SmallObjectAllocator() {
 }
 
 void SmallObjectAllocator::reset() noexcept {
+    detail::HeapCore& heap = core();
     annotate::pool_destroyed(pool_of(core_), {});
-    detail::reset_live_core(*core_);
-    id_ = core_->id();
+    detail::reset_live_core(heap);
+    id_ = heap.id();
     annotate::pool_created(pool_of(core_), {});
 }
 
 Expected<MemoryBlock> SmallObjectAllocator::allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
     if (asked != Status::ok) {
-        core_->note_failure();
+        core().note_failure();
         return asked;
     }
-    const unsigned size_class = core_->class_for(size, alignment);
+    const unsigned size_class = core().class_for(size, alignment);
     if (size_class == detail::kClassCount) {
         if (const MemoryBlock kept = take_kept(size, alignment); !kept.is_null())
             return handed_out(kept.data, kept.size);
     }
-    const std::uint64_t purges = core_->ended_purges();
+    const std::uint64_t purges = core().ended_purges();
     auto block = find_block(size_class, size, alignment);
     // Before it is exhausted, what threads keep serves too.
-    if (!block && core_->take_back(size, purges)) block = find_block(size_class, size, alignment);
+    if (!block && core().take_back(size, purges)) block = find_block(size_class, size, alignment);
     if (!block) {
-        core_->note_failure();
+        core().note_failure();
         return block;
     }
     return handed_out(block->data, block->size);
@@ -246,7 +247,7 @@ Expected<MemoryBlock> SmallObjectAllocator::allocate_small(unsigned size_class) 
 
 void SmallObjectAllocator::deallocate_slow(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
-    OURO_BLOCK_ASSERT(core_->units().owns(block.data), "not a block of this heap", *this, block.data);
+    OURO_BLOCK_ASSERT(core().units().owns(block.data), "not a block of this heap", *this, block.data);
     const unsigned size_class = core_->class_for(block.size, alignment);
     if (size_class == detail::kClassCount) return deallocate_large(block.data);
     OURO_BLOCK_ASSERT(is_of_class(block.data, size_class),
@@ -277,7 +278,7 @@ Expected<MemoryBlock> SmallObjectAllocator::reallocate(MemoryBlock block, std::s
     if (block.is_null()) return allocate(new_size, alignment);
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) {
-        core_->note_failure();
+        core().note_failure();
         return asked;
     }
     const auto resized = try_resize(block, new_size, alignment);
@@ -305,12 +306,12 @@ Expected<MemoryBlock> SmallObjectAllocator::try_resize(MemoryBlock block, std::s
 }
 
 bool SmallObjectAllocator::is_of_class(const void* block, unsigned size_class) const noexcept {
-    if (size_class < core_->slab_classes()) return core_->is_block(size_class, block);
+    if (size_class < core().slab_classes()) return core_->is_block(size_class, block);
     return core_->units().owns(block) && core_->is_large_block(block);
 }
 
 bool SmallObjectAllocator::owns(const void* address) const noexcept {
-    return core_->units().owns(address);
+    return core().units().owns(address);
 }
 
 ResourceInfo SmallObjectAllocator::info() const noexcept {
@@ -321,23 +322,23 @@ ResourceInfo SmallObjectAllocator::info() const noexcept {
     }();
     return {.name = name_,
             .thread_safety = ThreadSafety::any_thread,
-            .size_classes = std::span(kSizes).first(core_->slab_classes())};
+            .size_classes = std::span(kSizes).first(core().slab_classes())};
 }
 
 ResourceStats SmallObjectAllocator::stats() const noexcept {
-    const Counts counts = core_->count();
+    const Counts counts = core().count();
     return {.live_bytes = counts.live_bytes,
-            .peak_bytes = std::max(core_->peak_bytes(), counts.live_bytes),
+            .peak_bytes = std::max(core().peak_bytes(), counts.live_bytes),
             .live_blocks = counts.live_blocks,
-            .reserved_bytes = core_->units().units().size,
-            .committed_bytes = core_->units().usable_units() * UnitMap::kUnitBytes,
+            .reserved_bytes = core().units().units().size,
+            .committed_bytes = core().units().usable_units() * UnitMap::kUnitBytes,
             // Each block that is not there any more took two operations, each that is there one.
             .allocations = (counts.operations + counts.live_blocks) / 2,
-            .failures = core_->failures()};
+            .failures = core().failures()};
 }
 
 Status SmallObjectAllocator::check() const noexcept {
-    return core_->check();
+    return core().check();
 }
 
 }  // namespace ouro

@@ -43,7 +43,8 @@ SystemAllocator::SystemAllocator(SystemAllocator&& other) noexcept
       pages_(std::move(other.pages_)),
       listing_(std::move(other.listing_)),
       name_(other.name_),
-      max_bytes_(other.max_bytes_),
+      // So that the other one refuses everything, as whatever was moved from does that has a bound.
+      max_bytes_(std::exchange(other.max_bytes_, 0)),
       cache_bytes_(other.cache_bytes_) {}
 
 SystemAllocator::~SystemAllocator() {

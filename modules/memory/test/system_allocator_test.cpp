@@ -135,6 +135,11 @@ TEST(SystemAllocator, MovesWithWhatItHolds) {
     SystemAllocator system = *std::move(made);
     EXPECT_TRUE(system.owns(block->data));
     EXPECT_EQ(system.stats().live_blocks, 1U);
+    EXPECT_FALSE(made->owns(block->data));
+    EXPECT_EQ(made->allocate(1000).status(), Status::capacity_exhausted);
+    EXPECT_EQ(made->stats().live_blocks, 0U);
+    EXPECT_EQ(made->trim(), 0U);
+    EXPECT_EQ(made->check(), Status::ok);
     system.deallocate(*block);
     EXPECT_EQ(system.check(), Status::ok);
 }

@@ -27,6 +27,24 @@ TEST(SmallObjectDeath, ABlockOfAnotherHeapIsCaughtOnTheSlowPaths) {
     other->deallocate(*large);
 }
 
+TEST(SmallObjectDeath, AHeapThatWasMovedFromIsNotUsed) {
+    auto made = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
+    ASSERT_TRUE(made);
+    const auto block = made->allocate(64);
+    ASSERT_TRUE(block);
+    SmallObjectAllocator heap = *std::move(made);
+    EXPECT_DEATH((void)made->allocate(64), "moved from");
+    EXPECT_DEATH((void)made->allocate(1'000'000), "moved from");
+    EXPECT_DEATH((void)made->reallocate(*block, 1000), "moved from");
+    EXPECT_DEATH(made->deallocate(*block), "moved from");
+    EXPECT_DEATH((void)made->owns(block->data), "moved from");
+    EXPECT_DEATH((void)made->stats(), "moved from");
+    EXPECT_DEATH((void)made->purge(), "moved from");
+    EXPECT_DEATH((void)made->check(), "moved from");
+    EXPECT_DEATH(made->reset(), "moved from");
+    heap.deallocate(*block);
+}
+
 TEST(SmallObjectDeath, AnAddressInsideALargeBlockIsCaught) {
     auto heap = SmallObjectAllocator::create({.max_bytes = std::size_t{64} << 20});
     ASSERT_TRUE(heap);

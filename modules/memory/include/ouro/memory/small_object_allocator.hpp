@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/base/assert.hpp>
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
 #include <ouro/memory/detail/heap_core.hpp>
@@ -66,6 +67,7 @@ public:
                                                                   const char* name = "small objects",
                                                                   Tag tag = {}) noexcept;
 
+    // Using one that was moved from asserts, in every build.
     SmallObjectAllocator(SmallObjectAllocator&& other) noexcept;
     SmallObjectAllocator& operator=(SmallObjectAllocator&& other) noexcept;
     // Ends all blocks of all threads at once, from any thread. Requires: nobody uses the heap any more.
@@ -111,18 +113,18 @@ public:
     // Takes back the free blocks that threads keep, idle ones included, and returns free memory to the
     // system. From any thread, beside any use. Threads that are allocating at that moment are skipped, and so
     // are all others where the platform has no process barrier.
-    Purged purge() noexcept { return core_->purge(); }
+    Purged purge() noexcept { return core().purge(); }
 
     // Ends all blocks of all threads and keeps the addresses. Requires: nobody uses the heap meanwhile.
     void reset() noexcept;
 
     using Counts = detail::HeapCore::Counts;
     // What stats() does not say. Exact when nobody uses the heap meanwhile.
-    [[nodiscard]] Counts counts() const noexcept { return core_->count(); }
+    [[nodiscard]] Counts counts() const noexcept { return core().count(); }
 
     // Where its size classes end: the option, raised to the size of a class.
     [[nodiscard]] std::size_t largest_small_bytes() const noexcept {
-        return detail::kClassBytes[core_->slab_classes() - 1];
+        return detail::kClassBytes[core().slab_classes() - 1];
     }
     // The size a block has that is asked for so: what allocate() would return, in a heap whose size classes
     // end there. Requires: as for allocate.
@@ -135,7 +137,7 @@ public:
     }
 
     // Where its blocks lie: no one else's as long as it lives.
-    [[nodiscard]] MemoryBlock addresses() const noexcept { return core_->units().units(); }
+    [[nodiscard]] MemoryBlock addresses() const noexcept { return core().units().units(); }
     [[nodiscard]] bool owns(const void* address) const noexcept override;
     [[nodiscard]] ResourceInfo info() const noexcept override;
     // live_bytes and peak_bytes count whole classes and units; the peak is that of the units in use.
@@ -145,6 +147,12 @@ public:
     [[nodiscard]] Status check() const noexcept override;
 
 private:
+    // Where looking costs nothing that counts; the paths of small blocks come to one of those places.
+    [[nodiscard]] detail::HeapCore& core() const noexcept {
+        OURO_ASSERT(core_ != nullptr, "the heap was moved from");
+        return *core_;
+    }
+
     // Whether the size alone decides the class.
     [[nodiscard]] static constexpr bool is_plain(std::size_t alignment) noexcept {
         return alignment <= detail::kClassAlignment && is_alignment(alignment);

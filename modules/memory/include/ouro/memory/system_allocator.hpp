@@ -34,7 +34,8 @@ public:
     // Fails as os::reserve does: the record of its pages needs addresses.
     [[nodiscard]] static Expected<SystemAllocator> create(const Options& options) noexcept;
 
-    // Requires: nobody uses the other one meanwhile.
+    // Requires: nobody uses the other one meanwhile. It owns nothing then, and refuses with
+    // capacity_exhausted.
     SystemAllocator(SystemAllocator&& other) noexcept;
     SystemAllocator& operator=(SystemAllocator&& other) = delete;
     // Gives the kept ranges back. Blocks that are still in use stay mapped, without an owner.
