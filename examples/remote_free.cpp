@@ -1,9 +1,10 @@
 // Messages allocated by one thread and freed by another. The pool has room for a hundred; ten thousand go
 // through it, because what the reader frees comes back to the writer without a lock.
+#include <ouro/memory/collections/spsc_ring.hpp>
 #include <ouro/memory/pool_allocator.hpp>
+#include <ouro/memory/system_allocator.hpp>
 #include <ouro/os/thread.hpp>
 
-#include <atomic>
 #include <cstdio>
 
 namespace {
@@ -16,18 +17,18 @@ struct Message {
 
 struct Desk {
     ouro::PoolAllocator& pool;
-    std::atomic<Message*> tray{nullptr};
+    ouro::SpscRing<Message*>& tray;
     long sum = 0;
 };
 
 void read_messages(void* argument) {
     auto& desk = *static_cast<Desk*>(argument);
     for (int i = 0; i < kMessages; ++i) {
-        Message* message = nullptr;
-        while ((message = desk.tray.exchange(nullptr)) == nullptr)
+        auto message = desk.tray.pop();
+        for (; !message; message = desk.tray.pop())
             ouro::os::yield_thread();
-        desk.sum += message->number;
-        desk.pool.deallocate_block(message);
+        desk.sum += (*message)->number;
+        desk.pool.deallocate_block(*message);
     }
 }
 
@@ -35,17 +36,20 @@ void read_messages(void* argument) {
 
 int main() {
     auto pool = ouro::PoolAllocator::create({.block_bytes = sizeof(Message), .max_blocks = 100});
-    if (!pool) return 1;
-    Desk desk{.pool = *pool};
+    auto system = ouro::SystemAllocator::create({});
+    if (!pool || !system) return 1;
+    auto tray = ouro::SpscRing<Message*>::create(*system, 100);
+    if (!tray) return 1;
+    Desk desk{.pool = *pool, .tray = *tray};
     auto reader = ouro::os::Thread::start(read_messages, &desk, {.name = "reader"});
     if (!reader) return 1;
     for (int i = 0; i < kMessages; ++i) {
         auto block = pool->allocate_block();
         for (; !block; block = pool->allocate_block())
             ouro::os::yield_thread();
-        while (desk.tray.load() != nullptr)
+        Message* const message = ::new (block->data) Message{i};
+        while (desk.tray.push(message) != ouro::Status::ok)
             ouro::os::yield_thread();
-        desk.tray.store(::new (block->data) Message{i});
     }
     reader->join();
 
