@@ -70,7 +70,7 @@ GuardCore::GuardCore(GuardCore&& other) noexcept
     : home_(std::move(other.home_)),
       state_(std::exchange(other.state_, nullptr)),
       guards_(std::exchange(other.guards_, nullptr)),
-      hands_on_(other.hands_on_) {}
+      hands_on_(std::exchange(other.hands_on_, false)) {}
 
 GuardCore& GuardCore::operator=(GuardCore&& other) noexcept {
     if (this != &other) {
@@ -84,7 +84,7 @@ GuardCore::~GuardCore() {
     if (state_ == nullptr) return;
     forget_core(*state_);
     flush_quarantine();
-    if (state_->options.report_leaks) report_leaks_of(*state_);
+    if (state().options.report_leaks) report_leaks_of(*state_);
     std::destroy_at(state_);
 }
 
@@ -143,17 +143,17 @@ Expected<MemoryBlock> GuardCore::State::allocate_guarded(std::size_t size, std::
 
 Expected<MemoryBlock> GuardCore::allocate(std::size_t size, std::size_t alignment) noexcept {
     const Status asked = check_allocation(size, alignment);
-    if (asked != Status::ok) return state_->count_failure(asked);
+    if (asked != Status::ok) return state().count_failure(asked);
     note_allocation();
     // Who hands on has asked already.
-    if (hands_on_ || state_->guards.should_sample()) {
-        const auto guarded = state_->allocate_guarded(size, alignment);
+    if (hands_on_ || state().guards.should_sample()) {
+        const auto guarded = state().allocate_guarded(size, alignment);
         if (guarded) return guarded;
-        if (hands_on_) return state_->upstream->allocate(size, alignment);
+        if (hands_on_) return state().upstream->allocate(size, alignment);
     }
     CallSites sites;
     sites.capture(1);
-    return state_->count_failure(state_->allocate_checked(size, alignment, sites));
+    return state().count_failure(state().allocate_checked(size, alignment, sites));
 }
 
 void GuardCore::State::free_guarded(MemoryBlock block, std::size_t alignment) noexcept {
@@ -166,13 +166,13 @@ void GuardCore::State::free_guarded(MemoryBlock block, std::size_t alignment) no
 
 void GuardCore::deallocate(MemoryBlock block, std::size_t alignment) noexcept {
     if (block.is_null()) return;
-    if (state_->guards.owns(block.data)) return state_->free_guarded(block, alignment);
-    if (hands_on_) return state_->upstream->deallocate(block, alignment);
+    if (state().guards.owns(block.data)) return state().free_guarded(block, alignment);
+    if (hands_on_) return state().upstream->deallocate(block, alignment);
     CallSites sites;
     sites.capture(1);
-    BlockRecord* record = state_->begin_change(block, alignment, sites);
+    BlockRecord* record = state().begin_change(block, alignment, sites);
     if (record == nullptr) return;
-    state_->finish_free(*record, sites);
+    state().finish_free(*record, sites);
 }
 
 Expected<MemoryBlock> GuardCore::State::change_size(Change function, BlockRecord& record,
@@ -202,30 +202,30 @@ Expected<MemoryBlock> GuardCore::State::change_size(Change function, BlockRecord
 Expected<MemoryBlock> GuardCore::reallocate(MemoryBlock block, std::size_t new_size,
                                             std::size_t alignment) noexcept {
     if (block.is_null()) {
-        if (hands_on_ && !state_->guards.should_sample())
-            return state_->upstream->allocate(new_size, alignment);
+        if (hands_on_ && !state().guards.should_sample())
+            return state().upstream->allocate(new_size, alignment);
         return allocate(new_size, alignment);
     }
     const Status asked = check_allocation(new_size, alignment);
-    if (asked != Status::ok) return state_->count_failure(asked);
-    const bool guarded = state_->guards.owns(block.data);
-    if (hands_on_ && !guarded) return state_->upstream->reallocate(block, new_size, alignment);
-    if (guarded) return state_->move_guarded(*this, block, new_size, alignment);
+    if (asked != Status::ok) return state().count_failure(asked);
+    const bool guarded = state().guards.owns(block.data);
+    if (hands_on_ && !guarded) return state().upstream->reallocate(block, new_size, alignment);
+    if (guarded) return state().move_guarded(*this, block, new_size, alignment);
     CallSites sites;
     sites.capture(1);
-    BlockRecord* record = state_->begin_change(block, alignment, sites);
-    if (record == nullptr) return state_->count_failure(Status::bad_address);
-    if (state_->options.quarantine_blocks == 0)
-        return state_->count_failure(state_->change_size(&MemoryResource::reallocate, *record, new_size));
+    BlockRecord* record = state().begin_change(block, alignment, sites);
+    if (record == nullptr) return state().count_failure(Status::bad_address);
+    if (state().options.quarantine_blocks == 0)
+        return state().count_failure(state().change_size(&MemoryResource::reallocate, *record, new_size));
     // Elsewhere, always: whoever still uses the old place is found.
     const auto moved = allocate(new_size, alignment);
     if (!moved) {
-        const GuardLockScope scope(state_->lock);
+        const GuardLockScope scope(state().lock);
         record->state = RecordState::live;
         return moved;
     }
     std::memcpy(moved->data, record->block.data, std::min(new_size, record->block.size));
-    state_->finish_free(*record, sites);
+    state().finish_free(*record, sites);
     return moved;
 }
 
@@ -234,13 +234,13 @@ Expected<MemoryBlock> GuardCore::try_resize(MemoryBlock block, std::size_t new_s
     const Status asked = check_allocation(new_size, alignment);
     if (asked != Status::ok) return asked;
     // A guarded block has its guard right behind it.
-    if (state_->guards.owns(block.data)) return Status::capacity_exhausted;
-    if (hands_on_) return state_->upstream->try_resize(block, new_size, alignment);
+    if (state().guards.owns(block.data)) return Status::capacity_exhausted;
+    if (hands_on_) return state().upstream->try_resize(block, new_size, alignment);
     CallSites sites;
     sites.capture(1);
-    BlockRecord* record = state_->begin_change(block, alignment, sites);
+    BlockRecord* record = state().begin_change(block, alignment, sites);
     if (record == nullptr) return Status::bad_address;
-    return state_->change_size(&MemoryResource::try_resize, *record, new_size);
+    return state().change_size(&MemoryResource::try_resize, *record, new_size);
 }
 
 Expected<MemoryBlock> GuardCore::State::move_guarded(GuardCore& core, MemoryBlock block, std::size_t new_size,

@@ -23,20 +23,20 @@ Damage damage_of(const BlockRecord& record) noexcept {
 }  // namespace
 
 bool GuardCore::owns(const void* address) const noexcept {
-    return state_->guards.owns(address) || state_->upstream->owns(address);
+    return state().guards.owns(address) || state().upstream->owns(address);
 }
 
 ResourceInfo GuardCore::info() const noexcept {
-    ResourceInfo info = state_->upstream->info();
-    info.name = state_->options.name;
+    ResourceInfo info = state().upstream->info();
+    info.name = state().options.name;
     return info;
 }
 
 ResourceStats GuardCore::stats() const noexcept {
-    const ResourceStats below = state_->upstream->stats();
-    const std::size_t guarded_bytes = state_->guards.reserved_bytes();
-    const GuardLockScope scope(state_->lock);
-    ResourceStats stats = state_->counts;
+    const ResourceStats below = state().upstream->stats();
+    const std::size_t guarded_bytes = state().guards.reserved_bytes();
+    const GuardLockScope scope(state().lock);
+    ResourceStats stats = state().counts;
     // What is handed on is counted below, what has pages of its own here. Their peaks need not have been at
     // the same time.
     if (hands_on_) {
@@ -47,22 +47,22 @@ ResourceStats GuardCore::stats() const noexcept {
         stats.failures += below.failures;
     }
     stats.reserved_bytes = below.reserved_bytes + guarded_bytes;
-    stats.committed_bytes = below.committed_bytes + state_->ledger.committed_bytes();
+    stats.committed_bytes = below.committed_bytes + state().ledger.committed_bytes();
     return stats;
 }
 
 Status GuardCore::check() const noexcept {
-    const Status guards = state_->guards.check();
+    const Status guards = state().guards.check();
     if (guards != Status::ok) return guards;
     {
-        const GuardLockScope scope(state_->lock);
-        for (RecordIndex index = 0; index < state_->ledger.record_count(); ++index) {
-            if (damage_of(state_->ledger.at(index))) return Status::corrupt_data;
+        const GuardLockScope scope(state().lock);
+        for (RecordIndex index = 0; index < state().ledger.record_count(); ++index) {
+            if (damage_of(state().ledger.at(index))) return Status::corrupt_data;
         }
-        const Status ledger = state_->ledger.check();
+        const Status ledger = state().ledger.check();
         if (ledger != Status::ok) return ledger;
     }
-    return state_->upstream->check();
+    return state().upstream->check();
 }
 
 std::size_t GuardCore::inspect() noexcept {
@@ -71,40 +71,40 @@ std::size_t GuardCore::inspect() noexcept {
         BlockRecord copy;
         Damage damage;
         {
-            const GuardLockScope scope(state_->lock);
-            if (index >= state_->ledger.record_count()) return found;
-            BlockRecord& record = state_->ledger.at(index);
+            const GuardLockScope scope(state().lock);
+            if (index >= state().ledger.record_count()) return found;
+            BlockRecord& record = state().ledger.at(index);
             damage = damage_of(record);
             if (!damage) continue;
             copy = record;
-            state_->repair(record);
+            state().repair(record);
         }
         ++found;
         CallSites sites;
         sites.capture(1);
-        state_->report_damage(copy, damage, sites);
+        state().report_damage(copy, damage, sites);
     }
 }
 
 void GuardCore::flush_quarantine() noexcept {
     CallSites sites;
     sites.capture(1);
-    while (state_->evict_oldest(sites)) {
+    while (state().evict_oldest(sites)) {
     }
 }
 
 Expected<ResourceMark> GuardCore::place_mark() noexcept {
-    if (state_->guards.reserved_bytes() != 0) return Status::not_supported;
+    if (state().guards.reserved_bytes() != 0) return Status::not_supported;
     // What was freed before the mark must not be freed below after it.
     flush_quarantine();
-    auto mark = state_->upstream->place_mark();
+    auto mark = state().upstream->place_mark();
     if (!mark) return mark;
     {
-        const GuardLockScope scope(state_->lock);
-        if (mark->push({.blocks = state_->newest_number})) return mark;
+        const GuardLockScope scope(state().lock);
+        if (mark->push({.blocks = state().newest_number})) return mark;
     }
     // Those below shall not wait for the end of a mark that nobody has.
-    state_->upstream->free_since(*mark);
+    state().upstream->free_since(*mark);
     return Status::capacity_exhausted;
 }
 
@@ -113,8 +113,8 @@ void GuardCore::free_since(ResourceMark mark) noexcept {
     CallSites sites;
     sites.capture(1);
     flush_quarantine();
-    state_->forget_younger(then.blocks, sites);
-    state_->upstream->free_since(mark);
+    state().forget_younger(then.blocks, sites);
+    state().upstream->free_since(mark);
 }
 
 void GuardCore::State::forget_younger(std::uint64_t number, const CallSites& sites) noexcept {
@@ -140,16 +140,16 @@ void GuardCore::release_all() noexcept {
     flush_quarantine();
     (void)inspect();
     {
-        const GuardLockScope scope(state_->lock);
-        for (RecordIndex index = 0; index < state_->ledger.record_count(); ++index) {
-            BlockRecord& record = state_->ledger.at(index);
+        const GuardLockScope scope(state().lock);
+        for (RecordIndex index = 0; index < state().ledger.record_count(); ++index) {
+            BlockRecord& record = state().ledger.at(index);
             if (record.state != RecordState::live) continue;
-            state_->permit_all(record);
-            state_->count_free(record.block.size);
-            state_->ledger.retire(record);
+            state().permit_all(record);
+            state().count_free(record.block.size);
+            state().ledger.retire(record);
         }
     }
-    state_->guards.visit_live(
+    state().guards.visit_live(
         [](void* context, MemoryBlock block, std::size_t, const CallSites&) {
             auto& state = *static_cast<State*>(context);
             state.guards.deallocate(block.data);

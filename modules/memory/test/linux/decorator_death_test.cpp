@@ -1,7 +1,10 @@
 #include <ouro/memory/fallback_chain.hpp>
+#include <ouro/memory/guarded_allocator.hpp>
 #include <ouro/memory/stack_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tagged_allocator.hpp>
+
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +39,29 @@ TEST(TaggedAllocatorDeath, MoreReturnedThanGivenIsCaught) {
     ASSERT_TRUE(block);
     EXPECT_DEATH(tagged.deallocate({block->data, 200}), "more bytes were returned than were given");
     tagged.deallocate(*block);
+}
+
+template <ouro::HardeningTier kTier>
+void use_one_that_was_moved_from() {
+    auto upstream = ouro::SystemAllocator::create({.name = "below"});
+    ASSERT_TRUE(upstream);
+    auto made = ouro::GuardedAllocator<kTier>::create_on(*upstream, {.check_unsampled = false});
+    ASSERT_TRUE(made);
+    const auto block = made->allocate(100);
+    ASSERT_TRUE(block);
+    ouro::GuardedAllocator<kTier> guarded = *std::move(made);
+    EXPECT_DEATH((void)made->allocate(100), "moved from");
+    EXPECT_DEATH(made->deallocate(*block), "moved from");
+    EXPECT_DEATH((void)made->reallocate(*block, 200), "moved from");
+    EXPECT_DEATH((void)made->owns(block->data), "moved from");
+    EXPECT_DEATH((void)made->stats(), "moved from");
+    EXPECT_DEATH((void)made->inspect(), "moved from");
+    guarded.deallocate(*block);
+}
+
+TEST(GuardedAllocatorDeath, OneThatWasMovedFromIsNotUsed) {
+    use_one_that_was_moved_from<ouro::HardeningTier::checked>();
+    use_one_that_was_moved_from<ouro::HardeningTier::hardened>();
 }
 
 TEST(FallbackChainDeath, ABlockOfNobodyIsCaught) {

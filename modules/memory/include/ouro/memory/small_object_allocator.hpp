@@ -141,6 +141,7 @@ public:
     [[nodiscard]] bool owns(const void* address) const noexcept override;
     [[nodiscard]] ResourceInfo info() const noexcept override;
     // live_bytes and peak_bytes count whole classes and units; the peak is that of the units in use.
+    // committed_bytes never become fewer: a purge returns memory, and the addresses stay usable.
     [[nodiscard]] ResourceStats stats() const noexcept override;
     // Finds blocks that were freed twice too, while they lie in two places. Requires: nobody uses the heap
     // meanwhile.

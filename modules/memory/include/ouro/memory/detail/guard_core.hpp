@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ouro/base/assert.hpp>
 #include <ouro/memory/hardening.hpp>
 #include <ouro/memory/memory_error.hpp>
 #include <ouro/memory/memory_resource.hpp>
@@ -76,6 +77,10 @@ public:
 
 private:
     GuardCore(os::Reservation home, State* state) noexcept;
+    [[nodiscard]] State& state() const noexcept {
+        OURO_ASSERT(state_ != nullptr, "the guarded allocator was moved from");
+        return *state_;
+    }
 
     os::Reservation home_;
     State* state_ = nullptr;
