@@ -3,8 +3,8 @@
 #include <ouro/base/expected.hpp>
 
 // What the module does around fork(): the locks of its tables are taken before, in the order of the functions
-// here, and let go on both sides; then those of guarded allocators and of system allocators. The locks of
-// partitions with guards are not among them.
+// here, and let go on both sides; then those of guarded allocators, of system allocators and of partitions
+// with guards.
 namespace ouro::detail {
 
 enum class ForkSide { parent, child };

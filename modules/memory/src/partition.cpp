@@ -34,6 +34,7 @@ Partition::Partition(const PartitionOptions& options, const Site& site) noexcept
                 .reserved_bytes = site.addresses.size}),
       unused_spans_(site.unused_spans),
       name_(options.name) {
+    if (is_shared_) lock_.emplace();
     partial_.fill(kNoSpan);
     for (std::uint32_t index = 0; index < kClassCount && guards_ != PartitionGuards::blocks; ++index) {
         caches_[index].limit =

@@ -2,6 +2,7 @@
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/guarded_allocator.hpp>
 #include <ouro/memory/observer.hpp>
+#include <ouro/memory/partition_allocator.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/memory/system_allocator.hpp>
 #include <ouro/memory/tag.hpp>
@@ -253,6 +254,16 @@ TEST(Fork, AGuardedAllocatorIsFreeInTheChild) {
     auto heap = *SmallObjectAllocator::create({.max_bytes = kBytes});
     auto checked = *ouro::GuardedAllocator<ouro::HardeningTier::checked>::create_on(heap, {});
     use_in_children_beside_others(checked);
+}
+
+TEST(Fork, AGuardedPartitionForAnyThreadIsFreeInTheChild) {
+    for (const auto guards : {ouro::PartitionGuards::spans, ouro::PartitionGuards::blocks}) {
+        const ouro::PartitionOptions parts[] = {
+            {.max_bytes = kBytes, .guards = guards, .thread_safety = ouro::ThreadSafety::any_thread}};
+        auto set = *ouro::PartitionAllocator::create({.partitions = parts});
+        use_in_children_beside_others(set[0]);
+        EXPECT_EQ(set[0].check(), Status::ok);
+    }
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <ouro/memory/annotations.hpp>
 #include <ouro/memory/block_registry.hpp>
 #include <ouro/memory/detail/block_assert.hpp>
+#include <ouro/memory/detail/word_lock.hpp>
 #include <ouro/memory/memory_resource.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/partition_span.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -272,7 +272,8 @@ private:
     BlockRegistration listing_;
     std::span<std::uint64_t> unused_spans_;
     const char* name_;
-    mutable std::atomic<std::uint32_t> lock_word_{0};
+    // For any thread, with guards.
+    mutable std::optional<detail::ForkSafeLock> lock_;
     // Where there is one, nothing from the caches on is in use.
     std::optional<SmallObjectAllocator> heap_;
 };
