@@ -46,12 +46,14 @@ constinit Lasting<detail::HeapListing> g_listing;
 // has run, and a heap taken then would be nobody's for ever.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_ending = false;
 
-void leave_heap(void*) noexcept {
+void leave_heap(void* heap) noexcept {
     t_state.heap = nullptr;
     t_state.free_heap = nullptr;
     t_state.counted_heap = nullptr;
     t_is_ending = true;
-    g_core->abandon_heap_of(os::this_thread_id());
+    const std::uint64_t thread = os::this_thread_id();
+    g_core->abandon_heap(*static_cast<ThreadHeap*>(heap), thread);
+    if (g_core->may_be_left()) g_core->abandon_heaps_of(thread);
 }
 
 void before_fork(void*) noexcept {
@@ -150,12 +152,12 @@ void ensure_started() noexcept {
 
 ThreadHeap* find_heap() noexcept {
     if (t_state.free_heap != nullptr) return t_state.free_heap;
-    const auto heap = g_core->heap_of_this_thread();
+    const auto heap = g_core->heap_of_this_thread(HeapCore::Search::none);
     if (!heap) return nullptr;
     t_state.free_heap = *heap;
     if (!is_guarding()) (is_profiling() ? t_state.counted_heap : t_state.heap) = *heap;
     // May call malloc, which finds the heap noted.
-    static_cast<void>(os::set_thread_exit_value(g_exit_key, *heap));
+    if (!os::set_thread_exit_value(g_exit_key, *heap)) g_core->expect_left_heaps();
     return t_state.free_heap;
 }
 

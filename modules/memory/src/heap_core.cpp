@@ -132,26 +132,14 @@ void HeapCore::tell_growth(void* core) noexcept {
     self.on_growth_(self.listing_);
 }
 
-Expected<ThreadHeap*> HeapCore::heap_of_this_thread() noexcept {
+Expected<ThreadHeap*> HeapCore::heap_of_this_thread(Search search) noexcept {
     const std::uint64_t thread = os::this_thread_id();
-    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap)
+    const bool may_have_one = search == Search::all || may_be_left();
+    for (ThreadHeap* heap = may_have_one ? heaps_.load(std::memory_order_acquire) : nullptr; heap != nullptr;
+         heap = heap->next_heap)
         if (heap->thread_id.load(std::memory_order_acquire) == thread) return heap;
     if (ThreadHeap* const heap = adopt_heap(thread)) return heap;
     return make_heap(thread);
-}
-
-ThreadHeap* HeapCore::adopt_heap(std::uint64_t thread) noexcept {
-    if (orphans_.load(std::memory_order_relaxed) == 0) return nullptr;
-    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
-        auto expected = ThreadHeap::State::orphan;
-        if (!heap->state.compare_exchange_strong(expected, ThreadHeap::State::owned,
-                                                 std::memory_order_acquire))
-            continue;
-        orphans_.fetch_sub(1, std::memory_order_relaxed);
-        heap->thread_id.store(thread, std::memory_order_release);
-        return heap;
-    }
-    return nullptr;
 }
 
 Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {
@@ -168,13 +156,16 @@ Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {
     return heap;
 }
 
-void HeapCore::abandon_heap_of(std::uint64_t thread) noexcept {
-    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap) {
-        if (heap->thread_id.load(std::memory_order_acquire) != thread) continue;
-        if (!heap->empty_as_owner()) continue;
-        heap->thread_id.store(0, std::memory_order_relaxed);
-        make_orphan(*heap);
-    }
+void HeapCore::abandon_heap(ThreadHeap& heap, std::uint64_t thread) noexcept {
+    if (heap.thread_id.load(std::memory_order_acquire) != thread) return;
+    if (!heap.empty_as_owner()) return;
+    heap.thread_id.store(0, std::memory_order_relaxed);
+    make_orphan(heap);
+}
+
+void HeapCore::abandon_heaps_of(std::uint64_t thread) noexcept {
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap)
+        abandon_heap(*heap, thread);
 }
 
 Expected<Slab*> HeapCore::make_slab(unsigned size_class, ThreadHeap& owner) noexcept {
@@ -220,6 +211,7 @@ void HeapCore::reset() noexcept {
     heaps_.store(nullptr, std::memory_order_relaxed);
     orphans_.store(0, std::memory_order_relaxed);
     orphan_lists_.clear();
+    adoptable_.clear();
     unpromised_units_.store(all_kept_units_, std::memory_order_relaxed);
     taken_bytes_.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint32_t>& blocks : arrived_blocks_)

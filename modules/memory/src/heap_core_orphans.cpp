@@ -5,6 +5,8 @@
 // takes it out of a list in vain, because somebody else holds it, may forget it: the holder looks once more
 // after letting go. For that, the state is changed and mail is put down before the other of the two is read,
 // in one order for all.
+//
+// It is in the stack of those that the next thread without a heap may have as well, under the same rule.
 #include <ouro/memory/detail/heap_core.hpp>
 
 #include <bit>
@@ -38,6 +40,30 @@ void HeapCore::make_orphan(ThreadHeap& heap) noexcept {
     orphans_.fetch_add(1, std::memory_order_relaxed);
     heap.state.store(ThreadHeap::State::orphan, std::memory_order_seq_cst);
     list_for_emptying(heap);
+    list_for_adoption(heap);
+}
+
+void HeapCore::list_for_adoption(ThreadHeap& orphan) noexcept {
+    adoptable_.add(orphan.orphan_places, static_cast<std::uint32_t>(units_.unit_of(&orphan) + 1));
+}
+
+ThreadHeap* HeapCore::adopt_heap(std::uint64_t thread) noexcept {
+    const auto heap_of = [this](std::uint32_t number) {
+        return reinterpret_cast<ThreadHeap*>(units_.address_of(number - 1));
+    };
+    for (;;) {
+        const std::uint32_t number = adoptable_.take(
+            [&](std::uint32_t each) -> OrphanPlaces& { return heap_of(each)->orphan_places; });
+        if (number == 0) return nullptr;
+        ThreadHeap* const heap = heap_of(number);
+        auto expected = ThreadHeap::State::orphan;
+        if (!heap->state.compare_exchange_strong(expected, ThreadHeap::State::owned,
+                                                 std::memory_order_seq_cst))
+            continue;
+        orphans_.fetch_sub(1, std::memory_order_relaxed);
+        heap->thread_id.store(thread, std::memory_order_release);
+        return heap;
+    }
 }
 
 bool HeapCore::try_hold(ThreadHeap& heap) noexcept {
@@ -54,6 +80,7 @@ void HeapCore::let_go(ThreadHeap& heap, ThreadHeap::Remains remains) noexcept {
         orphan_lists_.add(static_cast<unsigned>(std::countr_zero(classes)), heap);
     // Whoever has revoked it lists it in the end.
     if (remains.was_entered ? heap.has_mail() : !heap.is_revoked()) list_for_emptying(heap);
+    list_for_adoption(heap);
 }
 
 void HeapCore::adopt_slabs(unsigned size_class, ThreadHeap& heap) noexcept {
@@ -80,10 +107,13 @@ bool HeapCore::empty_other(ThreadHeap& heap) noexcept {
 
 void HeapCore::list_orphans_again() noexcept {
     orphan_lists_.clear();
+    adoptable_.clear();
     for (ThreadHeap* heap = heaps_.load(std::memory_order_relaxed); heap != nullptr; heap = heap->next_heap) {
         heap->orphan_places.listed.store(0, std::memory_order_relaxed);
-        if (heap->state.load(std::memory_order_relaxed) == ThreadHeap::State::orphan)
-            list_for_emptying(*heap);
+        heap->orphan_places.is_stacked.store(false, std::memory_order_relaxed);
+        if (heap->state.load(std::memory_order_relaxed) != ThreadHeap::State::orphan) continue;
+        list_for_emptying(*heap);
+        list_for_adoption(*heap);
     }
 }
 

@@ -34,11 +34,14 @@ constinit os::ThreadExitKey g_exit_key;
 
 void leave_all_heaps(void*) noexcept {
     const std::uint64_t thread = os::this_thread_id();
+    const LiveLock lock;
+    for (HeapCore* core = g_live_cores; core != nullptr; core = core->next_live) {
+        if (ThreadHeap* const heap = noted_heap(core->id())) core->abandon_heap(*heap, thread);
+        if (is_note_lost(core->id()) || core->may_be_left()) core->abandon_heaps_of(thread);
+    }
     for (HeapNote& note : t_heap_notes)
         note = {};
-    const LiveLock lock;
-    for (HeapCore* core = g_live_cores; core != nullptr; core = core->next_live)
-        core->abandon_heap_of(thread);
+    t_lost_notes = 0;
 }
 
 Expected<void> make_exit_key() noexcept {
@@ -52,12 +55,14 @@ Expected<void> make_exit_key() noexcept {
 }  // namespace
 
 Expected<ThreadHeap*> find_heap(HeapCore& core) noexcept {
-    const auto heap = core.heap_of_this_thread();
+    using Search = HeapCore::Search;
+    const auto heap = core.heap_of_this_thread(is_note_lost(core.id()) ? Search::all : Search::none);
     if (!heap) return heap;
-    // Any value but null makes the hook run. Where it cannot be set, the heap is found again by the next
-    // thread with the same number.
-    static_cast<void>(os::set_thread_exit_value(g_exit_key, *heap));
-    t_heap_notes[core.id() % kHeapNotes] = {core.id(), *heap};
+    // Any value but null makes the hook run.
+    if (!os::set_thread_exit_value(g_exit_key, *heap)) core.expect_left_heaps();
+    const std::size_t place = core.id() % kHeapNotes;
+    if (t_heap_notes[place].heap != nullptr) t_lost_notes |= std::uint64_t{1} << place;
+    t_heap_notes[place] = {core.id(), *heap};
     return heap;
 }
 

@@ -3,6 +3,7 @@
 
 #include <ouro/memory/detail/heap_core.hpp>
 #include <ouro/memory/small_object_allocator.hpp>
+#include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
 
 #include <cstddef>
@@ -131,6 +132,41 @@ TEST_F(SharedKeptBlocks, WhatLostThreadsCouldKeepOthersMay) {
     EXPECT_EQ(unpromised_units(), KeptRuns::kFirstUnits);
     EXPECT_EQ(heap_->check(), Status::ok);
     end_others();
+    EXPECT_EQ(heap_->check(), Status::ok);
+}
+
+// Out of the list, and not among the free units yet.
+TEST_F(SharedKeptBlocks, WhatALostThreadWasGivingUpIsFree) {
+    make_heap(kShares * KeptRuns::kFirstUnits);
+    heap_->deallocate(take(8));
+    EXPECT_EQ(first_heap()->give_up_run(8).units, 8U);
+    EXPECT_EQ(core().taken_bytes(), 8 * kUnit);
+    core().abandon_heaps_except(os::this_thread_id());
+    EXPECT_EQ(core().taken_bytes(), 0U);
+    EXPECT_EQ(heap_->check(), Status::ok);
+}
+
+// Somebody else empties the list meanwhile.
+TEST_F(SharedKeptBlocks, ARevokedListIsLeftAlone) {
+    if (!os::process_barrier_available()) GTEST_SKIP() << "needs process_barrier";
+    make_heap(kShares * KeptRuns::kFirstUnits);
+    const MemoryBlock other = take(3);
+    const MemoryBlock block = take(8);
+    heap_->deallocate(take(8));
+    auto* const heap = first_heap();
+    const std::size_t kept = heap->kept_units();
+    ASSERT_TRUE(heap->try_revoke());
+    EXPECT_EQ(heap->take_run(8), detail::UnitMap::kNoUnit);
+    EXPECT_EQ(heap->give_up_run(1).units, 0U);
+    const std::size_t behind = core().units().unit_of(block.end());
+    EXPECT_EQ(heap->kept_units_at(behind, 8), 0U);
+    EXPECT_FALSE(heap->take_run_at(behind, 8));
+    heap_->deallocate(other);
+    EXPECT_EQ(heap->kept_units(), kept);
+    heap->restore();
+    EXPECT_EQ(heap->kept_units_at(behind, 8), 8U);
+    EXPECT_EQ(take(8).data, block.end());
+    heap_->deallocate(block);
     EXPECT_EQ(heap_->check(), Status::ok);
 }
 

@@ -128,11 +128,16 @@ public:
     // One a unit, `none` for those not usable yet. All of it can be read.
     [[nodiscard]] const std::atomic<UnitKind>* kinds() const noexcept { return kinds_; }
 
-    // The calling thread's heap: found, adopted from a thread that has ended, or made. Fails as
-    // UnitMap::take does.
-    [[nodiscard]] Expected<ThreadHeap*> heap_of_this_thread() noexcept;
-    // Lets others have the calling thread's heap.
-    void abandon_heap_of(std::uint64_t thread_id) noexcept;
+    // The calling thread's heap: found, adopted from a thread that has ended, or made. All there are may have
+    // to be looked at, which a thread that knows that it has none saves. Fails as UnitMap::take does.
+    enum class Search : unsigned char { all, none };
+    [[nodiscard]] Expected<ThreadHeap*> heap_of_this_thread(Search search = Search::all) noexcept;
+    // Lets others have the calling thread's heap: that one, or all it has.
+    void abandon_heap(ThreadHeap& heap, std::uint64_t thread_id) noexcept;
+    void abandon_heaps_of(std::uint64_t thread_id) noexcept;
+    // A thread will end without leaving its heap: the next one with the same number finds it.
+    void expect_left_heaps() noexcept { may_be_left_.store(true, std::memory_order_relaxed); }
+    [[nodiscard]] bool may_be_left() const noexcept { return may_be_left_.load(std::memory_order_relaxed); }
     // In the child of a fork: heaps of threads that are not there any more become orphans, and units that
     // they were taking or returning are free.
     void abandon_heaps_except(std::uint64_t thread_id) noexcept;
@@ -305,6 +310,7 @@ private:
     // Holds an orphan for a moment; false when it is none, or somebody else holds it.
     [[nodiscard]] bool try_hold(ThreadHeap& heap) noexcept;
     void let_go(ThreadHeap& heap, ThreadHeap::Remains remains) noexcept;
+    void list_for_adoption(ThreadHeap& orphan) noexcept;
     // In the child of a fork: what was in the hands of threads that are not there is in lists again.
     void list_orphans_again() noexcept;
     void recover_lost_units() noexcept;
@@ -348,6 +354,8 @@ private:
     static constexpr unsigned kToEmpty = kClassCount;
     // By the class that they have slabs of; and those that nobody has emptied since they got something.
     OrphanLists orphan_lists_;
+    OrphanStack adoptable_;
+    std::atomic<bool> may_be_left_ = false;
     std::atomic<std::uint64_t> orphan_visits_ = 0;
     std::atomic<bool> is_purging_ = false;
     // Number of the purge that somebody waited for in vain.

@@ -20,6 +20,14 @@ struct HeapNote {
 // of heaps that it uses are touched.
 inline constexpr std::size_t kHeapNotes = 64;
 inline constinit thread_local HeapNote t_heap_notes[kHeapNotes] = {};
+// The places where a note had to give way to another: only of heaps that belong there, and are not noted, the
+// thread may have a part all the same.
+inline constinit thread_local std::uint64_t t_lost_notes = 0;
+static_assert(kHeapNotes <= 64);
+
+[[nodiscard]] inline bool is_note_lost(std::uint64_t core_id) noexcept {
+    return (t_lost_notes >> core_id % kHeapNotes) % 2 != 0;
+}
 
 [[nodiscard]] inline ThreadHeap* noted_heap(std::uint64_t core_id) noexcept {
     const HeapNote& note = t_heap_notes[core_id % kHeapNotes];
