@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +15,13 @@
 #include <gtest/gtest.h>
 
 namespace ouro::testing_support {
+
+inline void expect_pages(std::span<const std::byte> bytes, std::span<const std::byte> wanted, Tick tick) {
+    ASSERT_EQ(bytes.size(), wanted.size());
+    for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes)
+        ASSERT_EQ(std::memcmp(&bytes[at], &wanted[at], kStatePageBytes), 0)
+            << "tick " << tick << ", page " << at / kStatePageBytes;
+}
 
 // Ticks that were saved, as bytes, each beside what the whole image was then.
 class OracleImages {

@@ -3,6 +3,7 @@
 #include "oracle_images.hpp"
 #include "oracle_masks.hpp"
 #include "oracle_outside.hpp"
+#include "oracle_spells.hpp"
 
 #include <ouro/base/random.hpp>
 #include <ouro/streams/state_ring.hpp>
@@ -62,7 +63,8 @@ public:
     }
 
     void commit() {
-        const auto tick = ring_.commit();
+        spells_.write(ring_, random_);
+        const auto tick = spells_.ask(random_, [&] { return ring_.commit(); });
         ASSERT_TRUE(tick) << status_name(tick.status());
         copies_[*tick] = live_bytes();
         hashes_[*tick] = masks_.hash(copies_[*tick]);
@@ -80,7 +82,7 @@ public:
         expect_thinned_are_refused();
         const std::uint64_t restored = ring_.stats().pages_restored;
         outside_.remember();
-        ASSERT_EQ(ring_.rollback(tick).status(), Status::ok);
+        ASSERT_EQ(spells_.ask(random_, [&] { return ring_.rollback(tick); }).status(), Status::ok);
         most_restored_ = std::max(most_restored_, ring_.stats().pages_restored - restored);
         outside_.expect_back(copies_.at(tick), tick);
         expect_gone_to(tick);
@@ -183,6 +185,7 @@ public:
     [[nodiscard]] std::uint64_t most_captured() const { return most_captured_; }
     [[nodiscard]] std::uint64_t most_restored() const { return most_restored_; }
     [[nodiscard]] std::uint64_t loads() const { return images_.loads(); }
+    [[nodiscard]] const OracleSpells& spells() const { return spells_; }
 
 private:
     static constexpr std::uint32_t kCommitChoice = 60;
@@ -371,12 +374,6 @@ private:
         ASSERT_EQ(view.read(0, bytes), Status::ok);
         expect_pages(bytes, wanted, view.tick());
     }
-    static void expect_pages(const Bytes& bytes, const Bytes& wanted, Tick tick) {
-        ASSERT_EQ(bytes.size(), wanted.size());
-        for (std::size_t at = 0; at < wanted.size(); at += kStatePageBytes)
-            ASSERT_EQ(std::memcmp(&bytes[at], &wanted[at], kStatePageBytes), 0)
-                << "tick " << tick << ", page " << at / kStatePageBytes;
-    }
 
     StateRing& ring_;
     Random random_;
@@ -387,6 +384,7 @@ private:
     std::uint64_t most_packed_ = 0;
     std::uint64_t thinned_seen_ = 0;
     OracleImages images_;
+    OracleSpells spells_;
     OracleMasks masks_;
     OracleOutside outside_;
     std::map<Tick, Bytes> copies_;

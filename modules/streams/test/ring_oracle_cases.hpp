@@ -105,6 +105,8 @@ struct OracleSeen {
     std::uint64_t pages_captured = 0;
     std::uint64_t pages_restored = 0;
     std::uint64_t loads = 0;
+    std::uint64_t hot_spells = 0;
+    std::uint64_t failed_calls = 0;
 };
 
 // Room for the pages of a burst and some more.
@@ -151,6 +153,8 @@ inline void run_oracle(const OracleCase& with, std::uint64_t seed, OracleSeen& s
     seen.packed += oracle.most_packed();
     seen.thinned += oracle.thinned_seen();
     seen.loads += oracle.loads();
+    seen.hot_spells += oracle.spells().spells();
+    seen.failed_calls += oracle.spells().failures();
     seen.pages_captured = std::max(seen.pages_captured, oracle.most_captured());
     seen.pages_restored = std::max(seen.pages_restored, oracle.most_restored());
 }
@@ -162,6 +166,9 @@ inline bool has_seen_all(const OracleCase& with, const OracleSeen& seen) {
     if (with.burst_pages != 0 && (seen.pages_captured < kSharedPages || seen.pages_restored < kSharedPages))
         return false;
     if (seen.loads == 0) return false;
+    if (with.first == Tracking::kernel &&
+        (seen.hot_spells == 0 || (os::kFaultInjection && seen.failed_calls == 0)))
+        return false;
     if (with.workers != 0) return true;
     return ((!with.packing && !with.fine) || seen.packed != 0) &&
            (with.thinned_ticks == 0 || seen.thinned != 0);
@@ -170,7 +177,7 @@ inline bool has_seen_all(const OracleCase& with, const OracleSeen& seen) {
 // Seeds from the first one on until that many steps are done, as long as nothing fails. A few more where
 // these went by without something.
 inline void run_oracles(const OracleCase& with, std::uint64_t first, std::uint64_t steps) {
-    constexpr std::uint64_t kMoreSeeds = 8;
+    constexpr std::uint64_t kMoreSeeds = 60;
     OracleSeen seen;
     std::uint64_t done = 0;
     std::uint64_t more = 0;
@@ -182,7 +189,8 @@ inline void run_oracles(const OracleCase& with, std::uint64_t first, std::uint64
     }
     EXPECT_TRUE(has_seen_all(with, seen))
         << "packed " << seen.packed << ", thinned " << seen.thinned << ", captured " << seen.pages_captured
-        << ", restored " << seen.pages_restored << ", loaded " << seen.loads;
+        << ", restored " << seen.pages_restored << ", loaded " << seen.loads << ", hot " << seen.hot_spells
+        << ", failed " << seen.failed_calls;
 }
 
 }  // namespace ouro::testing_support
