@@ -10,6 +10,15 @@ namespace {
 // So many pages before it is their turn, what the index knows of them is fetched.
 constexpr std::size_t kAhead = 4;
 
+// One more; what there were before. A locked instruction waits until all that was copied past the caches has
+// arrived, which nobody else does: only where several threads count.
+std::uint32_t count_one(std::atomic<std::uint32_t>& count, bool is_shared) noexcept {
+    if (is_shared) return count.fetch_add(1, std::memory_order_relaxed);
+    const std::uint32_t before = count.load(std::memory_order_relaxed);
+    count.store(before + 1, std::memory_order_relaxed);
+    return before;
+}
+
 }  // namespace
 
 Expected<Tick> RingCore::commit() noexcept {
@@ -99,6 +108,7 @@ void RingCore::release_pins() noexcept {
 template <class Note>
 TickHashes RingCore::capture(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> slots,
                              Note&& note) noexcept {
+    if (!is_shared_out(pages.size())) return capture_some(pages, slots, {0, pages.size()}, note);
     std::atomic<std::uint64_t> portable = 0;
     std::atomic<std::uint64_t> process_bound = 0;
     share_out(pages.size(), [&](std::size_t begin, std::size_t end) {
@@ -155,13 +165,14 @@ void RingCore::commit_whole(std::span<const std::uint32_t> pages) noexcept {
     const std::uint32_t tick = log_.newest();
     std::atomic<std::uint32_t> later_count = 0;
     std::atomic<std::uint32_t> fresh_pages = 0;
+    const bool is_shared = is_shared_out(pages.size());
     const TickHashes change = capture(pages, slots, [&](std::size_t at) {
         const std::uint32_t page = pages[at];
         const std::uint32_t previous = index_.newest_slot(page);
         note_change(changes, at, page, slots[at], previous);
         if (index_.append_in_place(page, {.tick = tick, .slot = slots[at]})) return;
-        if (previous == 0) fresh_pages.fetch_add(1, std::memory_order_relaxed);
-        later_[later_count.fetch_add(1, std::memory_order_relaxed)] = static_cast<std::uint32_t>(at);
+        if (previous == 0) count_one(fresh_pages, is_shared);
+        later_[count_one(later_count, is_shared)] = static_cast<std::uint32_t>(at);
     });
     const std::uint32_t needed = needed_tick();
     for (const std::uint32_t at : later_.first(later_count.load(std::memory_order_relaxed)))
@@ -223,7 +234,7 @@ void RingCore::publish(std::span<const std::uint32_t> pages, std::span<const std
 }
 
 void RingCore::finish_tick(TickHashes before, TickHashes change, std::uint32_t fresh_pages) noexcept {
-    touched_pages_.fetch_add(fresh_pages, std::memory_order_relaxed);
+    if (fresh_pages != 0) touched_pages_.fetch_add(fresh_pages, std::memory_order_relaxed);
     const std::uint32_t tick = log_.newest();
     log_.hashes(tick) = {.portable = before.portable + change.portable,
                          .process_bound = before.process_bound + change.process_bound};

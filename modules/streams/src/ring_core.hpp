@@ -301,10 +301,11 @@ private:
     // Calls with parts of 0 to count, on the workers where it is worth their while.
     template <class Work>
     void share_out(std::size_t count, Work&& work) noexcept {
-        if (jobs_ == nullptr || count < kSharedPages)
-            work(std::size_t{0}, count);
-        else
-            parallel_for(*jobs_, count, kChunkPages, work);
+        if (!is_shared_out(count)) return work(std::size_t{0}, count);
+        parallel_for(*jobs_, count, kChunkPages, work);
+    }
+    [[nodiscard]] bool is_shared_out(std::size_t count) const noexcept {
+        return jobs_ != nullptr && count >= kSharedPages;
     }
     static constexpr std::uint8_t kNotFine = HistoryPacker::kNotFine;
     static constexpr std::size_t kSharedPages = 256;
@@ -313,7 +314,6 @@ private:
     [[nodiscard]] std::byte* live(std::uint32_t page) const noexcept {
         return image_.block().data + (std::size_t{page} << kStatePageShift);
     }
-
     [[nodiscard]] std::uint64_t offset_of(const void* address) const noexcept {
         return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - image_.block().data);
     }

@@ -102,7 +102,7 @@ std::uint32_t RingCore::list_changed_since(std::uint32_t tick) noexcept {
 // Restores too. Piece by piece, so that the index is fetched while pages are copied, and readers never wait
 // for more than a piece of it.
 void RingCore::forget_since(std::uint32_t tick, std::span<const std::uint32_t> pages) noexcept {
-    const bool is_shared = jobs_ != nullptr && pages.size() >= kSharedPages;
+    const bool is_shared = is_shared_out(pages.size());
     const std::size_t piece = is_shared ? pages.size() : kPiecePages;
     for (std::size_t begin = 0; begin < pages.size(); begin += piece) {
         const auto own = pages.subspan(begin, std::min(piece, pages.size() - begin));

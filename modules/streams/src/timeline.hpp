@@ -19,7 +19,9 @@ public:
     // Counts how often going back began.
     [[nodiscard]] std::uint32_t turn() const noexcept { return turn_.load(std::memory_order_seq_cst); }
 
-    void advance(std::uint32_t tick) noexcept { newest_.store(tick, std::memory_order_seq_cst); }
+    // Whoever sees the tick sees all of it. Nothing is asked of readers afterwards that would have to be in
+    // one order with this: so it need not wait until what the tick has copied past the caches has arrived.
+    void advance(std::uint32_t tick) noexcept { newest_.store(tick, std::memory_order_release); }
     // Nobody begins to read what is behind the tick from now on. The tick first: whoever knows of the new
     // turn must not see the ticks that were there before it.
     void go_back(std::uint32_t tick) noexcept {
