@@ -17,6 +17,8 @@ struct detail::CommandState {
     // Of each system, at the merge.
     std::span<CommandRun*> heads;
     std::uint32_t epoch = 1;
+    // Of all lanes together.
+    std::uint64_t max_counted_bytes = 0;
     std::size_t high_water_bytes = 0;
 };
 
@@ -86,11 +88,24 @@ void apply(World& world, const CommandRun& run, CommandReport& report) noexcept 
 
 std::uint32_t count_of(const CommandState& state) noexcept {
     std::uint32_t count = 0;
-    for (const CommandLane& lane : state.lanes)
+    for (const CommandLane& lane : state.lanes) {
+        count += lane.lost;
         for (const CommandRun* run = lane.runs; run != nullptr; run = run->next)
             for (const CommandRecord* record = run->first; record != nullptr; record = record->next)
                 ++count;
+    }
     return count;
+}
+
+// Ok, or why there is not all of it. Which lane came to its end first depends on threads: the sum does not.
+Status status_of(const CommandState& state) noexcept {
+    std::uint64_t counted = 0;
+    Status status = Status::ok;
+    for (const CommandLane& lane : state.lanes) {
+        counted += lane.counted_bytes;
+        if (status == Status::ok) status = lane.status;
+    }
+    return counted > state.max_counted_bytes ? Status::capacity_exhausted : status;
 }
 
 }  // namespace
@@ -114,15 +129,18 @@ Expected<CommandQueue> CommandQueue::create(const CommandQueueOptions& options) 
     for (unsigned system = 0; system < options.systems; ++system)
         std::construct_at(&state->streams[system],
                           CommandStream{state->lanes.data(), &state->epoch, nullptr, 0, system, 0});
+    state->max_counted_bytes = options.max_bytes;
     // Whole from here on: what fails ends it.
     CommandQueue queue(state, *std::move(memory));
     for (CommandLane& lane : state->lanes) {
-        auto range = GrowingRange::reserve(
-            {.max_bytes = options.max_bytes, .step_bytes = kStepBytes, .name = "commands"});
+        auto range = GrowingRange::reserve({.max_bytes = detail::most_recorded_bytes(options.max_bytes),
+                                            .step_bytes = kStepBytes,
+                                            .name = "commands"});
         if (!range) return range.status();
         if (options.prewarm_bytes != 0)
             if (const auto warm = range->prewarm(0, options.prewarm_bytes); !warm) return warm.status();
         lane.memory = BumpRange(*std::move(range));
+        lane.max_counted_bytes = options.max_bytes;
     }
     return queue;
 }
@@ -149,8 +167,7 @@ Commands CommandQueue::commands(unsigned system, unsigned lane) noexcept {
 
 CommandReport CommandQueue::merge(World& world) noexcept {
     CommandReport report;
-    for (const CommandLane& lane : state_->lanes)
-        if (report.status == Status::ok) report.status = lane.status;
+    report.status = status_of(*state_);
     if (report.status != Status::ok) {
         report.dropped = count_of(*state_);
         clear();
@@ -177,6 +194,8 @@ void CommandQueue::clear() noexcept {
         used_bytes += lane.memory.used_bytes();
         lane.memory.cut_to(0);
         lane.runs = nullptr;
+        lane.counted_bytes = 0;
+        lane.lost = 0;
         lane.status = Status::ok;
     }
     for (CommandStream& stream : state_->streams) {

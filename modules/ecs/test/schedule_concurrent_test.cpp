@@ -150,6 +150,50 @@ TEST(ScheduleConcurrentTest, RandomSchedulesDoTheSameOnAnyNumberOfThreads) {
     }
 }
 
+// A run whose commands are a few too many, or just fit: what it said, and the bytes that it left.
+struct TightRun {
+    Status status = Status::ok;
+    std::uint32_t applied = 0;
+    std::uint32_t dropped = 0;
+    std::string problem;
+    std::vector<std::byte> bytes;
+
+    bool operator==(const TightRun&) const = default;
+};
+
+TightRun run_tightly(unsigned workers, std::size_t command_bytes) {
+    EcsRig rig;
+    auto memory = SystemAllocator::create({.max_bytes = std::size_t{64} << 20});
+    auto pool = JobPool::create({.workers = workers});
+    EXPECT_TRUE(rig.is_ready() && memory && pool);
+    Schedule schedule(*memory, {.command_bytes = command_bytes});
+    for (const std::string_view name : {"first", "second"})
+        schedule.add(name, [](JobPool& own, Query<const Health&> living, Commands commands) {
+            living.parallel_each(own, commands, [](Commands& each, const Health& health) {
+                each.add(each.spawn(Genome{}), Health{-health.points});
+            });
+        });
+    EXPECT_TRUE(rig.world().spawn_copies(2'000, Health{7}));
+    const ScheduleReport report = schedule.run(rig.world(), *pool);
+    rig.commit();
+    return {report.status, report.commands.applied, report.commands.dropped, std::string(schedule.problem()),
+            rig.bytes()};
+}
+
+TEST(ScheduleConcurrentTest, ARunThatHasNoRoomForItsCommandsFailsTheSameOnAnyNumberOfThreads) {
+    constexpr std::size_t kNeeded = 2 * 2'000 * ((40 + 64) + (40 + 8));
+    const TightRun fits = run_tightly(0, kNeeded);
+    EXPECT_EQ(fits.status, Status::ok) << fits.problem;
+    EXPECT_EQ(fits.applied, 8'000U);
+    const TightRun fails = run_tightly(0, kNeeded - 1);
+    EXPECT_EQ(fails.status, Status::capacity_exhausted);
+    EXPECT_EQ(fails.dropped, 8'000U);
+    for (const unsigned workers : {1U, 2U, 3U, 8U}) {
+        EXPECT_TRUE(run_tightly(workers, kNeeded) == fits) << workers << " workers";
+        EXPECT_TRUE(run_tightly(workers, kNeeded - 1) == fails) << workers << " workers";
+    }
+}
+
 // Systems that run at once make the same query inside themselves, which nobody made before, while there are
 // new archetypes in every tick.
 TEST(ScheduleConcurrentTest, QueriesCanBeMadeInsideSystems) {

@@ -107,14 +107,14 @@ TEST_F(ScheduleEdgesTest, WhatASystemNeedsAndCannotHaveIsToldWithItsName) {
 }
 
 TEST_F(ScheduleEdgesTest, DroppedCommandsAndEndlessObserversAreTold) {
-    Schedule flooded(*memory_, {.command_bytes = 1});
+    Schedule flooded(*memory_, {.command_bytes = 64 << 10});
     flooded.add("flood", [](Commands commands) {
         for (int i = 0; i < 10'000; ++i)
             commands.spawn(Genome{});
     });
     flooded.stage("late");
     EXPECT_EQ(flooded.run(world(), *pool_).status, Status::capacity_exhausted);
-    expect_problem(flooded, "stage main: there was no memory for all commands");
+    expect_problem(flooded, "stage main: there was no memory for all commands, and 10000 were not done");
 
     ASSERT_EQ(on_add<Health>(world(), [](World& own, Entity) { (void)own.spawn(Health{1}); }), Status::ok);
     schedule_->stage("first");

@@ -168,7 +168,7 @@ TEST_F(ScheduleTest, ConditionsAreAskedAtTheBeginningOfAStage) {
 }
 
 TEST_F(ScheduleTest, AFailedBarrierEndsTheRun) {
-    Schedule small(*memory_, {.command_bytes = 1});
+    Schedule small(*memory_, {.command_bytes = 64 << 10});
     bool was_late_run = false;
     small.add("flood", [](Commands commands) {
         for (int i = 0; i < 10'000; ++i)

@@ -18,10 +18,12 @@ struct CommandQueueOptions {
     // Threads that record at once, and pieces of code that are told apart: see CommandQueue::commands.
     unsigned participants = 1;
     unsigned systems = 1;
-    // Of each participant: addresses, of which memory is only what was needed at once so far.
+    // The most that all commands of a round may count together, whoever records them: 40 bytes each, and
+    // their values in whole words. The same on every platform, but for what is captured for Commands::call.
+    // Each participant has addresses for so much, of which memory is only what was needed at once so far.
     std::size_t max_bytes = std::size_t{16} << 20;
-    // So much of it is brought into memory at creation. Otherwise each part of it costs a page fault when it
-    // is used for the first time.
+    // So much for each participant is brought into memory at creation. Otherwise each part of it costs a page
+    // fault when it is used for the first time.
     std::size_t prewarm_bytes = 0;
 };
 
@@ -34,7 +36,7 @@ struct CommandReport {
     // There was nothing to do it to.
     std::uint32_t skipped = 0;
     std::uint32_t failed = 0;
-    // All were dropped, since some could not be recorded.
+    // All were dropped, since some could not be recorded: how many there were, these among them.
     std::uint32_t dropped = 0;
     // Who recorded the first one that was skipped, and the first that failed; and what they were about: null
     // where that was a new entity, or none.

@@ -62,7 +62,7 @@ private:
 // Barriers apply commands in the order of (system, row, sequence), which is the same whatever threads ran.
 // A command on an entity that is gone by then is passed over and counted, and so is the removal of what is
 // not there: two systems may destroy the same entity. What the world has no room for is counted as failed,
-// and the barrier says so. When there is no memory for a command, the barrier applies none at all.
+// and the barrier says so. When there is no room for a command, the barrier applies none at all.
 class Commands {
 public:
     explicit Commands(detail::CommandStream& stream) noexcept : stream_(&stream) {}
@@ -161,7 +161,7 @@ private:
         expect_pending(target);
         // Its spawn could not be recorded, and the barrier will say so.
         if (target.is_pending_ && target.spawn_ == nullptr) [[unlikely]]
-            return;
+            return stream_->pass_over<Args...>();
         // In place: a copy would read as one what was just written in parts, and wait for it.
         Record* const made = stream_->record<Record>(args...);
         if (made == nullptr) [[unlikely]]

@@ -25,8 +25,8 @@ class Schedule;
 struct ScheduleOptions {
     // Whether the times of systems and barriers are taken: two looks at the clock for each.
     bool measures = true;
-    // For commands, of each thread: see CommandQueueOptions. More than one thread would ever need for all of
-    // them: where a run fails for lack of it depends on how the work was shared out.
+    // For the commands of a stage, of all threads together: see CommandQueueOptions::max_bytes. Whether a run
+    // fails for lack of it does not depend on threads.
     std::size_t command_bytes = std::size_t{16} << 20;
 };
 

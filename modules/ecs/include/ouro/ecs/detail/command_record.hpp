@@ -40,12 +40,44 @@ struct CommandRun {
     std::uint32_t system = 0;
 };
 
+// What a command with these values counts: the same wherever and by whomever it is recorded, and never less
+// than it takes.
+inline constexpr std::size_t kCommandBytes = 40;
+template <class... Values>
+[[nodiscard]] consteval std::size_t counted_bytes() noexcept {
+    [[maybe_unused]] const auto counted = [](std::size_t bytes, std::size_t alignment) {
+        const std::size_t unit = alignment > 8 ? alignment : 8;
+        return (bytes + unit - 1) / unit * unit + (alignment > 8 ? 3 * alignment : 0);
+    };
+    return (kCommandBytes + ... + counted(sizeof(Values), alignof(Values)));
+}
+// The most memory that is needed to record commands that count so much: each may be a run of its own.
+[[nodiscard]] constexpr std::size_t most_recorded_bytes(std::size_t counted) noexcept {
+    static_assert(sizeof(CommandRecord) <= kCommandBytes && alignof(CommandRun) <= 8);
+    const std::size_t runs = counted / kCommandBytes;
+    const bool fits = runs <= (SIZE_MAX - counted) / sizeof(CommandRun);
+    return fits ? counted + runs * sizeof(CommandRun) : SIZE_MAX;
+}
+
 // The memory of one participant, and the runs that lie in it. No two threads use one at once.
 struct alignas(64) CommandLane {
     BumpRange memory;
     CommandRun* runs = nullptr;
-    // Why something could not be recorded.
+    // What was to be recorded here counts so much; one lane alone may not pass what all of them may.
+    std::uint64_t counted_bytes = 0;
+    std::uint64_t max_counted_bytes = 0;
+    // How many were not recorded, and why.
+    std::uint32_t lost = 0;
     Status status = Status::ok;
+
+    // Whether a command may be recorded that counts so much.
+    [[nodiscard]] bool count(std::size_t bytes) noexcept {
+        counted_bytes += bytes;
+        if (counted_bytes <= max_counted_bytes) [[likely]]
+            return true;
+        status = Status::capacity_exhausted;
+        return false;
+    }
 
     template <class T, class... Args>
     [[nodiscard]] T* make(Args&&... args) noexcept {
@@ -78,21 +110,37 @@ struct CommandStream {
         run = nullptr;
     }
 
-    template <class Record, class... Args>
-    Record* record(Args&&... args) noexcept {
+    // With these values in it.
+    template <class Record, class... Values>
+    Record* record(const Values&... values) noexcept {
+        constexpr std::size_t kCounted = counted_bytes<Values...>();
+        static_assert(sizeof(Record) + (alignof(Record) > 8 ? alignof(Record) : 0) <= kCounted);
         expect_own_recorder(depth);
         CommandLane& own = lanes[lane];
-        if (run == nullptr && !begin_run(own)) [[unlikely]]
-            return nullptr;
-        Record* const made = own.make<Record>(std::forward<Args>(args)...);
+        if (!own.count(kCounted) || (run == nullptr && !begin_run(own))) [[unlikely]]
+            return lose<Record>(own);
+        Record* const made = own.make<Record>(values...);
         if (made == nullptr) [[unlikely]]
-            return nullptr;
+            return lose<Record>(own);
         (run->last != nullptr ? run->last->next : run->first) = made;
         run->last = made;
         return made;
     }
 
+    // One that cannot be recorded for want of another.
+    template <class... Values>
+    void pass_over() noexcept {
+        CommandLane& own = lanes[lane];
+        static_cast<void>(own.count(counted_bytes<Values...>()));
+        ++own.lost;
+    }
+
 private:
+    template <class Record>
+    [[nodiscard]] static Record* lose(CommandLane& own) noexcept {
+        ++own.lost;
+        return nullptr;
+    }
     [[gnu::noinline]] bool begin_run(CommandLane& own) noexcept {
         run = own.make<CommandRun>(CommandRun{own.runs, nullptr, nullptr, key, system});
         if (run != nullptr) own.runs = run;
