@@ -33,6 +33,24 @@ std::uint32_t register_types(World& world, std::index_sequence<kNumbers...>) {
     return known;
 }
 
+TEST_F(LimitsTest, WhatHasNoEntityMakesNoTypeKnown) {
+    EcsRig rig(std::uint64_t{4} << 20, {.max_entities = 2, .max_archetypes = 8});
+    ASSERT_TRUE(rig.is_ready());
+    World& world = rig.world();
+    const Entity gone = *world.spawn(Health{1});
+    ASSERT_EQ(world.destroy(gone), Status::ok);
+    ASSERT_TRUE(world.spawn(Health{2}));
+    const std::uint32_t known = world.stats().components;
+    rig.commit();
+    const std::vector<std::byte> before = rig.bytes();
+    EXPECT_EQ(world.add(gone, Numbered<900>{1}).status(), Status::stale_handle);
+    EXPECT_EQ(world.spawn_copies(2, Numbered<901>{1}).status(), Status::capacity_exhausted);
+    EXPECT_EQ(rig.bytes(), before);
+    ASSERT_TRUE(world.spawn(Health{3}));
+    EXPECT_EQ(world.spawn(Numbered<902>{1}).status(), Status::capacity_exhausted);
+    EXPECT_EQ(world.stats().components, known);
+}
+
 TEST_F(LimitsTest, TheTableOfComponentsEnds) {
     EcsRig rig(std::uint64_t{4} << 20, {.max_entities = 100, .max_archetypes = 8});
     ASSERT_TRUE(rig.is_ready());

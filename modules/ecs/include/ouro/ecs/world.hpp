@@ -328,9 +328,10 @@ template <class T>
 Expected<void> World::add(Entity entity, const T& value) noexcept {
     static_assert(kIsPlain<T>, "names and relations are written by their own functions");
     expect_free(entity);
+    // Before the type is made known: what fails for this changes nothing.
+    if (!is_alive(entity)) return core_->is_there() ? Status::stale_handle : Status::not_found;
     const auto id = component<T>();
     if (!id) return id.status();
-    if (!is_alive(entity)) return Status::stale_handle;
     if constexpr (kIsSparse<T>) return add_sparse(entity, *id, value);
     const EntitySlot slot = core_->slot_of(entity);
     if (!core_->archetype(slot.archetype).mask.has(*id)) {

@@ -47,6 +47,12 @@ public:
     [[nodiscard]] bool has_free_slot() const noexcept {
         return header_->first_free != 0 || header_->used_slots < header_->max_entities;
     }
+    // Ok when there are so many; asked before types are made known. not_found where the world is gone.
+    [[nodiscard]] Status check_free_slots(std::uint32_t count) const noexcept {
+        if (!is_there()) return Status::not_found;
+        const std::uint32_t taken = header_->live_entities + header_->retired_slots;
+        return count <= header_->max_entities - taken ? Status::ok : Status::capacity_exhausted;
+    }
     // Which slot is taken next. Requires: has_free_slot().
     [[nodiscard]] std::uint32_t next_slot() const noexcept {
         return header_->first_free != 0 ? header_->first_free - 1 : header_->used_slots;

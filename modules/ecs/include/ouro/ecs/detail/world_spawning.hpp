@@ -47,9 +47,10 @@ Status World::check_plan(detail::SpawnPlan& plan) noexcept {
 template <class... Ts>
 Expected<Entity> World::spawn_first(const Ts&... values) noexcept {
     detail::SpawnPlan& plan = own_plan<Ts...>();
+    if (const Status status = core_->check_free_slots(1); status != Status::ok) return status;
     if (const Status status = check_plan<Ts...>(plan); status != Status::ok) return status;
     if constexpr ((kIsSparse<Ts> || ...)) {
-        Status status = core_->has_free_slot() ? Status::ok : Status::capacity_exhausted;
+        Status status = Status::ok;
         (reserve_sparse<Ts>(core_->next_slot(), status), ...);
         if (status != Status::ok) return status;
     }
@@ -68,6 +69,7 @@ Expected<void> World::spawn_many(std::uint32_t count, Fill&& fill) noexcept {
     expect_free({});
     static_assert((!kIsSparse<Ts> && ...), "spawn many with columns and tags; add what is sparse");
     detail::SpawnPlan& plan = own_plan<Ts...>();
+    if (const Status status = core_->check_free_slots(count); status != Status::ok) return status;
     if (const Status status = check_plan<Ts...>(plan); status != Status::ok) return status;
     // Whatever else `fill` spawns.
     const std::uint32_t archetype = plan.archetype;
