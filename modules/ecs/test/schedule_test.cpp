@@ -3,6 +3,7 @@
 #include <ouro/ecs/schedule.hpp>
 #include <ouro/memory/no_allocation_scope.hpp>
 #include <ouro/memory/system_allocator.hpp>
+#include <ouro/os/clock.hpp>
 
 #include <string>
 
@@ -235,6 +236,44 @@ TEST_F(ScheduleTest, IsPrintedAndDrawn) {
     EXPECT_EQ(svg.find("<a>"), std::string::npos) << svg;
     EXPECT_NE(svg.find(">breed</text>"), std::string::npos) << svg;
     EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
+}
+
+// What lies between two pieces of a text; empty when they are not there.
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+    const std::size_t begin = text.find(before);
+    if (begin == std::string::npos) return {};
+    const std::size_t from = begin + before.size();
+    const std::size_t end = text.find(after, from);
+    return end == std::string::npos ? std::string() : text.substr(from, end - from);
+}
+
+TEST_F(ScheduleTest, PicturesShowTheTimesThatAreInTheText) {
+    schedule_->add("short", [](Query<const Position&>) {});
+    schedule_->add("long", [](Query<Position&>) {
+        const std::uint64_t begin = os::monotonic_ns();
+        while (os::monotonic_ns() - begin < 300'000) {
+        }
+    });
+    ASSERT_TRUE(schedule_->prepare());
+    for (const auto draw : {&Schedule::print, &Schedule::draw_dot, &Schedule::draw_svg})
+        EXPECT_EQ(text_of(*schedule_, draw).find(" us"), std::string::npos) << "nothing was run yet";
+    ASSERT_TRUE(run());
+    const std::string text = text_of(*schedule_, &Schedule::print);
+    const std::string dot = text_of(*schedule_, &Schedule::draw_dot);
+    const std::string svg = text_of(*schedule_, &Schedule::draw_svg);
+    for (const std::string name : {"short", "long"}) {
+        const std::string time = between(text, "  " + name + ": ", ", mean");
+        ASSERT_TRUE(time.ends_with(" us")) << text;
+        EXPECT_EQ(between(dot, name + "\\n", "\""), time) << dot;
+        const std::string box = between(svg, ">" + name + "</text>", "</text>");
+        EXPECT_TRUE(box.ends_with(">" + time)) << svg;
+    }
+    const std::string barrier = between(text, "barrier ", ",");
+    ASSERT_TRUE(barrier.ends_with(" us")) << text;
+    EXPECT_EQ(between(dot, "barrier\\n", "\""), barrier) << dot;
+    EXPECT_EQ(between(svg, "barrier ", "<"), barrier) << svg;
+    // It took so long at least.
+    EXPECT_GE(std::stod(between(text, "  long: ", " us")), 300.0);
 }
 
 TEST_F(ScheduleTest, WhatCannotMeetDoesNotConflict) {
