@@ -158,7 +158,7 @@ Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {
 
 void HeapCore::abandon_heap(ThreadHeap& heap, std::uint64_t thread) noexcept {
     if (heap.thread_id.load(std::memory_order_acquire) != thread) return;
-    if (!heap.empty_as_owner()) return;
+    if (!heap.end_as_owner()) return;
     heap.thread_id.store(0, std::memory_order_relaxed);
     make_orphan(heap);
 }

@@ -48,6 +48,16 @@ void HeapCore::deallocate_large(std::byte* block) noexcept {
     give_back(first, slabs_[first].capacity);
 }
 
+void HeapCore::deallocate_emptied(std::byte* block) noexcept {
+    const std::size_t first = unit_of_block(block);
+    const std::size_t count = slabs_[first].capacity;
+    other_operations_.fetch_add(1, std::memory_order_relaxed);
+    set_kinds(first, count, UnitKind::none, UnitKind::none);
+    taken_bytes_.fetch_sub(count * kUnitBytes, std::memory_order_relaxed);
+    tell_use();
+    units_.give_back_empty(first, count);
+}
+
 std::uint32_t HeapCore::let_keep(std::uint32_t units) noexcept {
     std::size_t left = unpromised_units_.load(std::memory_order_relaxed);
     std::size_t given = 0;

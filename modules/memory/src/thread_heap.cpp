@@ -22,8 +22,7 @@ ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shif
     for (unsigned index = 0; index < kParcels; ++index)
         (new (parcels() + index) Parcel)->is_taken.store(false, std::memory_order_relaxed);
     for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
-        const bool has_slabs = size_class < core.slab_classes();
-        limits_[size_class] = has_slabs ? std::min(kFirstLimit, capacity(size_class)) : 0;
+        limits_[size_class] = first_limit(size_class);
         bins_[size_class].slabs = nullptr;
         bins_[size_class].top.store(slots(size_class), std::memory_order_relaxed);
         set_bounds(size_class);
@@ -32,6 +31,10 @@ ThreadHeap::ThreadHeap(HeapCore& core, std::uint64_t thread, unsigned cache_shif
 
 const char* ThreadHeap::name() const noexcept {
     return core_.name();
+}
+
+std::uint32_t ThreadHeap::first_limit(unsigned size_class) const noexcept {
+    return size_class < core_.slab_classes() ? std::min(kFirstLimit, capacity(size_class)) : 0;
 }
 
 void ThreadHeap::set_bounds(unsigned size_class) noexcept {
@@ -253,6 +256,20 @@ void ThreadHeap::empty() noexcept {
 bool ThreadHeap::empty_as_owner() noexcept {
     if (!enter_or_abandon()) return false;
     empty();
+    leave();
+    return true;
+}
+
+// The next thread begins with small caches again: one that does little should not fetch for every class as
+// much as all those before it came to need, only to send it home.
+bool ThreadHeap::end_as_owner() noexcept {
+    if (!enter_or_abandon()) return false;
+    empty();
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
+        if (limits_[size_class] == first_limit(size_class)) continue;
+        limits_[size_class] = first_limit(size_class);
+        set_bounds(size_class);
+    }
     leave();
     return true;
 }

@@ -119,6 +119,8 @@ public:
     // Sends every cached block home and gives back the slabs that are empty then. One for the owner: false
     // when it had to leave the heap; one for whoever holds it; one for whoever has revoked it.
     [[nodiscard]] bool empty_as_owner() noexcept;
+    // The same for good, at the end of the thread: whoever adopts the heap finds it as if new.
+    [[nodiscard]] bool end_as_owner() noexcept;
     [[nodiscard]] Remains empty_as_holder() noexcept;
     void empty() noexcept;
 
@@ -230,6 +232,7 @@ private:
         return (kSlotOffsets[size_class + 1] >> cache_shift_) - (kSlotOffsets[size_class] >> cache_shift_);
     }
     void set_bounds(unsigned size_class) noexcept;
+    [[nodiscard]] std::uint32_t first_limit(unsigned size_class) const noexcept;
     void raise_limit(unsigned size_class) noexcept;
 
     [[nodiscard]] Status refill(unsigned size_class) noexcept;

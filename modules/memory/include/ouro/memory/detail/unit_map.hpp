@@ -64,6 +64,8 @@ public:
     // The units right behind a run, if they are free now.
     [[nodiscard]] bool take_at(std::size_t first, std::size_t count) noexcept;
     void give_back(std::size_t first, std::size_t count) noexcept;
+    // The same for units whose memory has gone elsewhere: they read zero.
+    void give_back_empty(std::size_t first, std::size_t count) noexcept { unclaim(first, count); }
 
     // Brings the memory of a free run of so many units into memory; they are free as before. Fails as take
     // and os::prefault do.
