@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ouro/base/memory_block.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -13,6 +15,9 @@ namespace ouro::process_heap {
 void unmap_block(void* block) noexcept;
 // In place or at other addresses; null when neither is possible, and then the block is as it was.
 [[nodiscard]] void* remap_block(void* block, std::size_t new_size) noexcept;
+// A block with the pages of some memory that is committed, and reads zero then; null when that cannot be, and
+// nothing has happened. Requires: whole pages, and no more than `size`.
+[[nodiscard]] void* map_pages(MemoryBlock memory, std::size_t size) noexcept;
 [[nodiscard]] std::size_t mapped_size(const void* block) noexcept;
 
 struct MappedTotals {

@@ -86,7 +86,71 @@ TEST(MallocGrowth, AlsoWhereAnotherMappingIsInTheWay) {
         free(other);
 }
 
-// What the two would see if it did copy.
+// A block of the heap's units, grown beyond them: the first bytes are stamped, all behind them is zero.
+constexpr std::size_t kUnitsBytes = std::size_t{24} << 20;
+
+bool is_stamped(const unsigned char* block, std::size_t stamped, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += kPage)
+        if (block[at] != (at < stamped ? 1 + at / kPage % 251 : 0)) return false;
+    return true;
+}
+
+TEST(MallocGrowth, ABlockOfUnitsTakesItsPagesAlong) {
+    auto* block = static_cast<unsigned char*>(malloc(kUnitsBytes));
+    ASSERT_NE(block, nullptr);
+    for (std::size_t at = 0; at < kUnitsBytes; at += kPage)
+        block[at] = static_cast<unsigned char>(1 + at / kPage % 251);
+    // Beyond the units, within the room it got, and beyond that.
+    for (const std::size_t factor : {2U, 3U, 4U, 9U, 20U}) {
+        const long faults = faults_so_far();
+        const std::size_t peak = peak_bytes();
+        block = static_cast<unsigned char*>(realloc(block, factor * kUnitsBytes));
+        ASSERT_NE(block, nullptr);
+        ASSERT_TRUE(is_stamped(block, kUnitsBytes, kUnitsBytes));
+        EXPECT_LT(faults_so_far() - faults, kFewFaults) << factor;
+        EXPECT_LT(peak_bytes() - peak, kUnitsBytes / 4) << factor;
+    }
+    // What it left is there for others, and zero.
+    auto* const other = static_cast<unsigned char*>(calloc(1, kUnitsBytes));
+    ASSERT_NE(other, nullptr);
+    EXPECT_TRUE(is_stamped(other, 0, kUnitsBytes));
+    std::memset(other, 1, kUnitsBytes);
+    EXPECT_TRUE(is_stamped(block, kUnitsBytes, 20 * kUnitsBytes));
+    free(other);
+    // Smaller again, and away.
+    block = static_cast<unsigned char*>(realloc(block, 2 * kUnitsBytes));
+    ASSERT_NE(block, nullptr);
+    EXPECT_TRUE(is_stamped(block, kUnitsBytes, 2 * kUnitsBytes));
+    block = static_cast<unsigned char*>(realloc(block, kPage));
+    ASSERT_NE(block, nullptr);
+    EXPECT_TRUE(is_stamped(block, kPage, kPage));
+    free(block);
+}
+
+// Two that grow by turns are in each other's way.
+TEST(MallocGrowth, TwoBlocksThatGrowByTurnsAreSeldomCopied) {
+    constexpr std::size_t kStep = std::size_t{64} << 10;
+    unsigned char* blocks[2] = {};
+    unsigned moves = 0;
+    for (std::size_t bytes = kStep; bytes <= kUnitsBytes; bytes += kStep) {
+        for (unsigned char*& block : blocks) {
+            auto* const larger = static_cast<unsigned char*>(realloc(block, bytes));
+            ASSERT_NE(larger, nullptr);
+            moves += larger != block ? 1 : 0;
+            block = larger;
+            block[bytes - kStep] = static_cast<unsigned char>(bytes / kStep % 251);
+        }
+    }
+    // By a quarter each time; the steps are 768.
+    EXPECT_LT(moves, 100U);
+    for (unsigned char* const block : blocks) {
+        for (std::size_t bytes = kStep; bytes <= kUnitsBytes; bytes += kStep)
+            ASSERT_EQ(block[bytes - kStep], bytes / kStep % 251);
+        free(block);
+    }
+}
+
+// What the first would see if it did copy.
 TEST(MallocGrowth, ACopyWouldBeSeen) {
     unsigned char* block = filled_block();
     ASSERT_NE(block, nullptr);

@@ -191,7 +191,9 @@ TEST(MallocMappings, GrowAndShrinkKeepTheBytes) {
         block = static_cast<unsigned char*>(heap::remap_block(block, size));
         ASSERT_NE(block, nullptr);
         EXPECT_GE(heap::mapped_size(block), size);
-        EXPECT_LT(heap::mapped_size(block), size + 2 * 4096);
+        // One that grows has room for a quarter more.
+        const std::size_t room = size == (std::size_t{3} << 20) ? 0 : size / 4;
+        EXPECT_LT(heap::mapped_size(block), size + room + 2 * 4096);
         for (std::size_t at = 0; at < (std::size_t{1} << 20); ++at)
             ASSERT_EQ(block[at], 0x77) << at;
         for (std::size_t at = std::size_t{1} << 20; at < size; at += 4096)

@@ -4,6 +4,8 @@
 
 #include <ouro/os/remap.hpp>
 
+#include <cstring>
+
 #include <sys/mman.h>
 
 namespace ouro::os {
@@ -66,6 +68,27 @@ Expected<MemoryBlock> remap(MemoryBlock block, std::size_t new_bytes, bool may_m
     return MemoryBlock{static_cast<std::byte*>(result), *bytes};
 }
 
+Status explain_no_move(int error) noexcept {
+    return error == EFAULT ? Status::not_mapped : status_of_error(error);
+}
+
+Status check_room_for(MemoryBlock block, MemoryBlock room) noexcept {
+    Status status = check_pages(block);
+    if (status == Status::ok) status = check_pages(room);
+    if (status == Status::ok && room.size < block.size) status = Status::bad_argument;
+    return status;
+}
+
+// The system empties the room before it looks at the block. So a room that was refused may have been taken by
+// another thread meanwhile, and must not be unmapped.
+Status move_to(MemoryBlock block, MemoryBlock room) noexcept {
+    constexpr int kFlags = MREMAP_MAYMOVE | MREMAP_FIXED;
+    void* const result = attempt(OsCall::remap_memory, MAP_FAILED, [&] {
+        return ::mremap(block.data, block.size, room.size, kFlags, room.data);
+    });
+    return result == MAP_FAILED ? explain_no_move(errno) : Status::ok;
+}
+
 }  // namespace
 
 Expected<MemoryBlock> extend(MemoryBlock block, std::size_t new_bytes) noexcept {
@@ -74,6 +97,35 @@ Expected<MemoryBlock> extend(MemoryBlock block, std::size_t new_bytes) noexcept 
 
 Expected<MemoryBlock> move_and_extend(MemoryBlock block, std::size_t new_bytes) noexcept {
     return remap(block, new_bytes, true);
+}
+
+Expected<MemoryBlock> move_into(MemoryBlock block, MemoryBlock room) noexcept {
+    Status status = check_room_for(block, room);
+    if (status == Status::ok) status = move_to(block, room);
+    if (status != Status::ok) return status;
+    return room;
+}
+
+Expected<MemoryBlock> move_pages_into(MemoryBlock block, MemoryBlock room) noexcept {
+    const Status checked = check_room_for(block, room);
+    if (checked != Status::ok) return checked;
+    // What leaves its addresses usable cannot grow in the same step. The last argument is a wish for the new
+    // ones: without it the system is given whatever is in that register.
+    constexpr int kFlags = MREMAP_MAYMOVE | MREMAP_DONTUNMAP;
+    void* const between = attempt(OsCall::remap_memory, MAP_FAILED, [&] {
+        return ::mremap(block.data, block.size, block.size, kFlags, nullptr);
+    });
+    if (between == MAP_FAILED) {
+        const int error = errno;
+        [[maybe_unused]] const Status undone = unmap(room);
+        return error == EINVAL ? Status::not_supported : explain_no_move(error);
+    }
+    const MemoryBlock pages{static_cast<std::byte*>(between), block.size};
+    const Status moved = move_to(pages, room);
+    if (moved == Status::ok) return room;
+    std::memcpy(block.data, pages.data, pages.size);
+    [[maybe_unused]] const Status undone = unmap(pages);
+    return moved;
 }
 
 }  // namespace ouro::os

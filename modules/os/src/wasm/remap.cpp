@@ -10,4 +10,12 @@ Expected<MemoryBlock> move_and_extend(MemoryBlock, std::size_t) noexcept {
     return Status::not_supported;
 }
 
+Expected<MemoryBlock> move_into(MemoryBlock, MemoryBlock) noexcept {
+    return Status::not_supported;
+}
+
+Expected<MemoryBlock> move_pages_into(MemoryBlock, MemoryBlock) noexcept {
+    return Status::not_supported;
+}
+
 }  // namespace ouro::os

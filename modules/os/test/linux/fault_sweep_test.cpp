@@ -168,6 +168,24 @@ Status grow_by_remap() {
     return os::release(held) ? status : Status::corrupt_data;
 }
 
+// What is refused leaves the bytes where they were.
+Status move_pages_by_remap() {
+    const auto block = os::reserve({.bytes = os::page_size()});
+    if (!block) return block.status();
+    Status status = os::commit(*block).status();
+    if (status == Status::ok) {
+        block->data[0] = std::byte{7};
+        const auto room = os::reserve({.bytes = 2 * os::page_size()});
+        status = room.status();
+        const auto moved = room ? os::move_pages_into(*block, *room) : room;
+        if (status == Status::ok) status = moved.status();
+        const std::byte* const bytes = moved ? moved->data : block->data;
+        if (bytes[0] != std::byte{7}) status = Status::corrupt_data;
+        if (moved && !os::release(*moved)) status = Status::corrupt_data;
+    }
+    return os::release(*block) ? status : Status::corrupt_data;
+}
+
 Status end_a_thread() {
     static const auto key = os::make_thread_exit_key([](void*) {});
     if (!key) return key.status();
@@ -235,6 +253,7 @@ constexpr Operation kOperations[] = {
     {"run_thread", run_thread},
     {"ask_system", ask_system},
     {"grow_by_remap", grow_by_remap},
+    {"move_pages_by_remap", move_pages_by_remap},
     {"end_a_thread", end_a_thread},
     {"order_a_barrier", order_a_barrier},
     {"ask_own_memory", ask_own_memory},

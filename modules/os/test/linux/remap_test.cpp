@@ -94,6 +94,62 @@ TEST(Remap, GrowsStepByStep) {
     EXPECT_TRUE(os::release(block));
 }
 
+TEST(Remap, MovesIntoARoom) {
+    const NoMappingLeak balanced;
+    const MemoryBlock block = block_with_room(4, 1);
+    const auto room = os::reserve({.bytes = pages(16)});
+    ASSERT_TRUE(room);
+    const auto moved = os::move_into(block, *room);
+    ASSERT_TRUE(moved);
+    EXPECT_EQ(moved->data, room->data);
+    EXPECT_EQ(moved->size, room->size);
+    expect_bytes(*moved, block.size);
+    EXPECT_EQ(os::commit(block).status(), Status::not_mapped);
+    // As one mapping.
+    const auto larger = os::move_and_extend(*moved, pages(64));
+    ASSERT_TRUE(larger);
+    expect_bytes(*larger, block.size);
+    EXPECT_TRUE(os::release(*larger));
+}
+
+TEST(Remap, MovesPagesAndLeavesTheAddresses) {
+    const NoMappingLeak balanced;
+    const MemoryBlock block = block_with_room(8, 1);
+    const auto room = os::reserve({.bytes = pages(16)});
+    ASSERT_TRUE(room);
+    const MemoryBlock part = block.sub(pages(2), pages(4));
+    const auto moved = os::move_pages_into(part, *room);
+    if (!moved && moved.status() == Status::not_supported) GTEST_SKIP() << "before Linux 5.7";
+    ASSERT_TRUE(moved);
+    EXPECT_EQ(moved->data, room->data);
+    expect_bytes(*moved, part.size);
+    expect_bytes(part, 0);
+    expect_bytes(block.sub(0, pages(2)), pages(2));
+    expect_bytes(block.sub(pages(6), pages(2)), pages(2));
+    std::memset(part.data, 1, part.size);
+    const auto larger = os::move_and_extend(*moved, pages(64));
+    ASSERT_TRUE(larger);
+    expect_bytes(*larger, part.size);
+    EXPECT_TRUE(os::release(*larger));
+    EXPECT_TRUE(os::release(block));
+}
+
+TEST(Remap, RefusesRoomsThatMakeNoSense) {
+    const NoMappingLeak balanced;
+    const MemoryBlock block = block_with_room(4, 1);
+    const auto room = os::reserve({.bytes = pages(4)});
+    ASSERT_TRUE(room);
+    for (const auto move : {os::move_into, os::move_pages_into}) {
+        EXPECT_EQ(move({}, *room).status(), Status::zero_size);
+        EXPECT_EQ(move(block, {}).status(), Status::zero_size);
+        EXPECT_EQ(move(block, room->sub(0, pages(3))).status(), Status::bad_argument);
+        EXPECT_EQ(move({block.data + 1, pages(1)}, *room).status(), Status::bad_address);
+    }
+    expect_bytes(block, block.size);
+    EXPECT_TRUE(os::release(block));
+    EXPECT_EQ(os::move_pages_into(block, *room).status(), Status::not_mapped);
+}
+
 TEST(Remap, RefusesWhatMakesNoSense) {
     const NoMappingLeak balanced;
     const MemoryBlock block = block_with_room(4, 4);

@@ -22,4 +22,12 @@ namespace ouro::os {
 // ones are then free and nothing may point there. Fails as extend, but never with address_in_use.
 [[nodiscard]] Expected<MemoryBlock> move_and_extend(MemoryBlock block, std::size_t new_bytes) noexcept;
 
+// Takes the pages of a block to the front of a room, which is reserved and no smaller: all of it is committed
+// afterwards and can grow as one. The first leaves the block's addresses free; the second leaves them
+// committed, and they read zero then (Linux 5.7 and later; also fails where the block is in several
+// mappings). Returns the room. What fails leaves the block as it was, and the room is not the caller's any
+// more.
+[[nodiscard]] Expected<MemoryBlock> move_into(MemoryBlock block, MemoryBlock room) noexcept;
+[[nodiscard]] Expected<MemoryBlock> move_pages_into(MemoryBlock block, MemoryBlock room) noexcept;
+
 }  // namespace ouro::os
