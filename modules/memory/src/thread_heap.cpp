@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::uint32_t kFirstLimit = 16;
 constexpr std::uint32_t kLeastFlushed = 256;
+constexpr std::size_t kOneWayBytes = std::size_t{512} << 10;
+constexpr std::uint32_t kFewestOneWay = 8;
+// Two megabytes: seldom enough for a class that is in use and looks the same twice by chance.
+constexpr std::uint32_t kUnitsBetweenLooks = 32;
 // Per thread; fewer where caches are smaller.
 constexpr std::size_t kKeptEmptyUnits = 128;
 
@@ -43,11 +47,18 @@ void ThreadHeap::set_bounds(unsigned size_class) noexcept {
     bins_[size_class].limit.store(bottom + limits_[size_class], std::memory_order_release);
 }
 
+// Of a class that the thread only takes from, or only frees to: with large blocks, more on the way between
+// threads would be memory that nobody uses.
+std::uint32_t ThreadHeap::one_way_limit(unsigned size_class) const noexcept {
+    const auto fitting = static_cast<std::uint32_t>(kOneWayBytes / kClassBytes[size_class]);
+    return std::min(std::max(fitting, kFewestOneWay), capacity(size_class));
+}
+
 // Caches begin small and double whenever they prove too small, so that a class used now and then holds
 // little.
-void ThreadHeap::raise_limit(unsigned size_class) noexcept {
-    if (limits_[size_class] == capacity(size_class)) return;
-    limits_[size_class] = std::min(2 * limits_[size_class], capacity(size_class));
+void ThreadHeap::raise_limit(unsigned size_class, std::uint32_t most) noexcept {
+    if (limits_[size_class] >= most) return;
+    limits_[size_class] = std::min(2 * limits_[size_class], most);
     set_bounds(size_class);
 }
 
@@ -115,11 +126,11 @@ bool ThreadHeap::push_slow(unsigned size_class, void* block) noexcept {
 // A cache that overflows with blocks of other threads belongs to one that only frees: it shall keep few, so
 // that they are home soon and used again while they are in some processor's cache.
 void ThreadHeap::overflow(unsigned size_class) noexcept {
-    const std::uint32_t least = std::min(kLeastFlushed, capacity(size_class));
-    if (limits_[size_class] < least) return raise_limit(size_class);
+    const std::uint32_t least = std::min(kLeastFlushed, one_way_limit(size_class));
+    if (limits_[size_class] < least) return raise_limit(size_class, least);
     const std::uint32_t cached = cached_blocks(size_class);
     if (cached < limits_[size_class]) return;
-    if (flush(size_class, (cached + 1) / 2)) return raise_limit(size_class);
+    if (flush(size_class, (cached + 1) / 2)) return raise_limit(size_class, capacity(size_class));
     limits_[size_class] = std::max(limits_[size_class] / 2, least);
     set_bounds(size_class);
 }
@@ -127,7 +138,7 @@ void ThreadHeap::overflow(unsigned size_class) noexcept {
 Status ThreadHeap::refill(unsigned size_class) noexcept {
     // Whoever took the heap over may have left blocks, or the queue of another class may have been asked for.
     if (cached_blocks(size_class) != 0) return Status::ok;
-    raise_limit(size_class);
+    raise_limit(size_class, one_way_limit(size_class));
     collect_queue(size_class);
     if (bins_[size_class].slabs == nullptr) {
         const Status status = find_slab(size_class);
@@ -206,11 +217,28 @@ Status ThreadHeap::find_slab(unsigned size_class) noexcept {
     }
     if (bins_[size_class].slabs == nullptr) core_.adopt_slabs(size_class, *this);
     if (bins_[size_class].slabs != nullptr) return Status::ok;
+    if (units_since_look_ >= kUnitsBetweenLooks) send_unused_home();
     const auto slab = core_.make_slab(size_class, *this);
     if (!slab) return slab.status();
+    units_since_look_ += (*slab)->units;
     list(**slab);
     empty_units_.fetch_add((*slab)->units, std::memory_order_relaxed);
     return Status::ok;
+}
+
+// A program that goes on to other sizes leaves its caches behind. Blocks that lie scattered in them keep most
+// of their slabs from becoming empty, each of which could serve another class.
+void ThreadHeap::send_unused_home() noexcept {
+    units_since_look_ = 0;
+    for (unsigned size_class = 0; size_class < kClassCount; ++size_class) {
+        void** const top = bins_[size_class].top.load(std::memory_order_relaxed);
+        const std::uint32_t cached = cached_blocks(size_class);
+        if (cached != 0 && seen_tops_[size_class] == top) {
+            flush(size_class, cached);
+            give_up_empty_slabs(size_class);
+        }
+        seen_tops_[size_class] = bins_[size_class].top.load(std::memory_order_relaxed);
+    }
 }
 
 // Sends the oldest blocks home. True when some of them were from here.

@@ -72,7 +72,6 @@ TEST_F(SmallObjectOrphans, AreVisitedOnceUntilTheyHaveSomethingNew) {
     EXPECT_EQ(heap_.check(), Status::ok);
 }
 
-// A purge looks at all of them, and takes nothing from those who look next.
 // What the threads before came to need is no measure for a short one, which would fetch it and send it home.
 TEST_F(SmallObjectOrphans, AreAdoptedWithSmallCaches) {
     struct Work {
@@ -105,6 +104,7 @@ TEST_F(SmallObjectOrphans, AreAdoptedWithSmallCaches) {
     EXPECT_EQ(heap_.check(), Status::ok);
 }
 
+// A purge looks at all of them, and takes nothing from those who look next.
 TEST_F(SmallObjectOrphans, GiveTheirSlabsAfterAPurge) {
     leave_blocks(1);
     EXPECT_EQ(heap_.purge().skipped_heaps, 0U);

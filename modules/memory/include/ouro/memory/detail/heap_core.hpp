@@ -168,8 +168,7 @@ public:
     [[nodiscard]] Expected<MemoryBlock> allocate_large(std::size_t size, std::size_t alignment,
                                                        bool* reads_zero) noexcept;
     void deallocate_large(std::byte* block) noexcept;
-    // The same for a block whose pages were taken to other addresses, and whose own read zero.
-    void deallocate_emptied(std::byte* block) noexcept;
+    void deallocate_emptied(std::byte* block) noexcept;  // Whose pages went elsewhere: it reads zero.
     // The same from and to what the calling thread keeps, which touches nothing that others write: null or
     // false when that cannot be, and nothing has happened.
     [[nodiscard]] MemoryBlock allocate_kept(std::size_t size, std::size_t alignment,

@@ -233,7 +233,8 @@ private:
     }
     void set_bounds(unsigned size_class) noexcept;
     [[nodiscard]] std::uint32_t first_limit(unsigned size_class) const noexcept;
-    void raise_limit(unsigned size_class) noexcept;
+    [[nodiscard]] std::uint32_t one_way_limit(unsigned size_class) const noexcept;
+    void raise_limit(unsigned size_class, std::uint32_t most) noexcept;
 
     [[nodiscard]] Status refill(unsigned size_class) noexcept;
     void fill_from_slabs(unsigned size_class) noexcept;
@@ -242,6 +243,7 @@ private:
     [[nodiscard]] static unsigned word_to_take(const Slab& slab) noexcept;
     [[nodiscard]] void** take_from_slab(Slab& slab, void** bottom, void** slot) noexcept;
     [[nodiscard]] Status find_slab(unsigned size_class) noexcept;
+    void send_unused_home() noexcept;
     void overflow(unsigned size_class) noexcept;
     bool flush(unsigned size_class, std::uint32_t count) noexcept;
     void collect_queue(unsigned size_class) noexcept;
@@ -291,6 +293,9 @@ private:
     enum class Revocation : std::uint32_t { none, revoked, left };
     std::atomic<Revocation> revoked_ = Revocation::none;
     std::uint32_t limits_[kClassCount] = {};
+    // Where the caches ended when they were last looked at, and how many units were taken since.
+    void* const* seen_tops_[kClassCount] = {};
+    std::uint32_t units_since_look_ = 0;
     unsigned cache_shift_;
     unsigned next_parcel_ = 0;
     // Units of slabs without any block out, kept for the next need.
