@@ -79,6 +79,13 @@ Status check_room_for(MemoryBlock block, MemoryBlock room) noexcept {
     return status;
 }
 
+// To drop what was read of a range is refused where it is locked; of private memory nothing is dropped.
+bool is_locked(MemoryBlock block) noexcept {
+    const int result =
+        attempt(OsCall::remap_memory, -1, [&] { return ::msync(block.data, block.size, MS_INVALIDATE); });
+    return result != 0 && errno == EBUSY;
+}
+
 // The system empties the room before it looks at the block. So a room that was refused may have been taken by
 // another thread meanwhile, and must not be unmapped.
 Status move_to(MemoryBlock block, MemoryBlock room) noexcept {
@@ -109,6 +116,11 @@ Expected<MemoryBlock> move_into(MemoryBlock block, MemoryBlock room) noexcept {
 Expected<MemoryBlock> move_pages_into(MemoryBlock block, MemoryBlock room) noexcept {
     const Status checked = check_room_for(block, room);
     if (checked != Status::ok) return checked;
+    // The system would take the lock off the whole mapping that the block is in.
+    if (is_locked(block)) {
+        [[maybe_unused]] const Status undone = unmap(room);
+        return Status::not_supported;
+    }
     // What leaves its addresses usable cannot grow in the same step. The last argument is a wish for the new
     // ones: without it the system is given whatever is in that register.
     constexpr int kFlags = MREMAP_MAYMOVE | MREMAP_DONTUNMAP;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 namespace {
 
@@ -131,6 +132,19 @@ TEST(Remap, MovesPagesAndLeavesTheAddresses) {
     ASSERT_TRUE(larger);
     expect_bytes(*larger, part.size);
     EXPECT_TRUE(os::release(*larger));
+    EXPECT_TRUE(os::release(block));
+}
+
+// The lock of what lies beside it would be lost.
+TEST(Remap, LeavesLockedPagesWhereTheyAre) {
+    const NoMappingLeak balanced;
+    const MemoryBlock block = block_with_room(4, 1);
+    ASSERT_EQ(::mlock(block.data, block.size), 0) << "RLIMIT_MEMLOCK is below four pages";
+    const auto room = os::reserve({.bytes = pages(8)});
+    ASSERT_TRUE(room);
+    EXPECT_EQ(os::move_pages_into(block, *room).status(), Status::not_supported);
+    expect_bytes(block, block.size);
+    EXPECT_EQ(::msync(block.data, block.size, MS_INVALIDATE), -1) << "the lock is gone";
     EXPECT_TRUE(os::release(block));
 }
 

@@ -24,7 +24,7 @@ namespace ouro::os {
 
 // Takes the pages of a block to the front of a room, which is reserved and no smaller: all of it is committed
 // afterwards and can grow as one. The first leaves the block's addresses free; the second leaves them
-// committed, and they read zero then (Linux 5.7 and later; also fails where the block is in several
+// committed, and they read zero then (Linux 5.7 and later; also fails where the block is locked or in several
 // mappings). Returns the room. What fails leaves the block as it was, and the room is not the caller's any
 // more.
 [[nodiscard]] Expected<MemoryBlock> move_into(MemoryBlock block, MemoryBlock room) noexcept;
