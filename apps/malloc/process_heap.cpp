@@ -46,13 +46,15 @@ constinit Lasting<detail::HeapListing> g_listing;
 // has run, and a heap taken then would be nobody's for ever.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_is_ending = false;
 
-void leave_heap(void* heap) noexcept {
+// The value is of no use here: where setting it called malloc, it may be that of a heap left since.
+void leave_heap(void*) noexcept {
+    ThreadHeap* const heap = t_state.free_heap;
     t_state.heap = nullptr;
     t_state.free_heap = nullptr;
     t_state.counted_heap = nullptr;
     t_is_ending = true;
     const std::uint64_t thread = os::this_thread_id();
-    g_core->abandon_heap(*static_cast<ThreadHeap*>(heap), thread);
+    if (heap != nullptr) g_core->abandon_heap(*heap, thread);
     if (g_core->may_be_left()) g_core->abandon_heaps_of(thread);
 }
 

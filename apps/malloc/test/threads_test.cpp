@@ -4,16 +4,67 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
+
+std::size_t threads_of_process() {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+struct IdleThreads {
+    std::atomic<unsigned> begun = 0;
+    std::atomic<bool> may_end = false;
+};
+
+void* be_idle(void* argument) {
+    auto& threads = *static_cast<IdleThreads*>(argument);
+    ++threads.begun;
+    while (!threads.may_end.load())
+        sched_yield();
+    return nullptr;
+}
+
+// They never call malloc. When one ends, the C library gives up the stack of another, as it keeps few, and
+// frees what belongs to it: on the ending thread, after all hooks.
+void end_idle_threads(unsigned count) {
+    IdleThreads threads;
+    const std::size_t before = threads_of_process();
+    pthread_attr_t attributes;
+    ASSERT_EQ(pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, std::size_t{8} << 20), 0);
+    for (unsigned index = 0; index < count; ++index) {
+        pthread_t thread;
+        ASSERT_EQ(pthread_create(&thread, &attributes, be_idle, &threads), 0);
+    }
+    pthread_attr_destroy(&attributes);
+    while (threads.begun.load() != count)
+        sched_yield();
+    threads.may_end.store(true);
+    while (threads_of_process() > before)
+        sched_yield();
+}
+
+// Before all tests of threads that use up their hooks: from then on left heaps are looked for anyway.
+TEST(MallocThreads, WhatTheCLibraryFreesAfterAllHooksLeavesFewHeapsBehind) {
+    constexpr std::size_t kMostGrowth = std::size_t{96} << 20;
+    const std::size_t before = mallinfo2().arena;
+    for (int wave = 0; wave < 20; ++wave)
+        end_idle_threads(40);
+    EXPECT_LT(mallinfo2().arena - before, kMostGrowth);
+}
 
 pthread_key_t g_late_key;
 

@@ -31,6 +31,9 @@ std::uint64_t take_id() noexcept {
            g_taken_ids.fetch_add(1, std::memory_order_relaxed);
 }
 
+// So many that a look at all of them costs little beside the making.
+constexpr std::uint32_t kHeapsPerLook = 64;
+
 // How long whoever found the heap full waits for another who empties the caches.
 constexpr std::uint64_t kPatienceNs = 20'000'000;
 
@@ -135,11 +138,30 @@ void HeapCore::tell_growth(void* core) noexcept {
 Expected<ThreadHeap*> HeapCore::heap_of_this_thread(Search search) noexcept {
     const std::uint64_t thread = os::this_thread_id();
     const bool may_have_one = search == Search::all || may_be_left();
-    for (ThreadHeap* heap = may_have_one ? heaps_.load(std::memory_order_acquire) : nullptr; heap != nullptr;
-         heap = heap->next_heap)
-        if (heap->thread_id.load(std::memory_order_acquire) == thread) return heap;
+    if (may_have_one) {
+        if (ThreadHeap* const heap = find_heap_of(thread)) return heap;
+    }
     if (ThreadHeap* const heap = adopt_heap(thread)) return heap;
+    if (!may_have_one) {
+        if (ThreadHeap* const heap = find_left_heap(thread)) return heap;
+    }
     return make_heap(thread);
+}
+
+ThreadHeap* HeapCore::find_heap_of(std::uint64_t thread) const noexcept {
+    for (ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr; heap = heap->next_heap)
+        if (heap->thread_id.load(std::memory_order_acquire) == thread) return heap;
+    return nullptr;
+}
+
+// Not every thread whose hook was accepted lives to see it run: the C library frees, and hooks of others may
+// allocate, after the last round. Each would leave one more heap behind, for ever.
+ThreadHeap* HeapCore::find_left_heap(std::uint64_t thread) noexcept {
+    const std::uint32_t wanted = wanted_heaps_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (wanted % kHeapsPerLook != 0) return nullptr;
+    ThreadHeap* const heap = find_heap_of(thread);
+    if (heap != nullptr) expect_left_heaps();
+    return heap;
 }
 
 Expected<ThreadHeap*> HeapCore::make_heap(std::uint64_t thread) noexcept {

@@ -36,12 +36,14 @@ void leave_all_heaps(void*) noexcept {
     const std::uint64_t thread = os::this_thread_id();
     const LiveLock lock;
     for (HeapCore* core = g_live_cores; core != nullptr; core = core->next_live) {
-        if (ThreadHeap* const heap = noted_heap(core->id())) core->abandon_heap(*heap, thread);
+        if (ThreadHeap* const heap = noted_heap(core->id())) {
+            forget_heap(core->id());
+            core->abandon_heap(*heap, thread);
+        }
         if (is_note_lost(core->id()) || core->may_be_left()) core->abandon_heaps_of(thread);
     }
-    for (HeapNote& note : t_heap_notes)
-        note = {};
-    t_lost_notes = 0;
+    // Other notes stay, and so do the marks of lost ones: they may be those of another copy of this library,
+    // whose hook comes later.
 }
 
 Expected<void> make_exit_key() noexcept {

@@ -18,6 +18,26 @@ constexpr std::size_t kMostRunUnits = KeptRuns::kMostUnits;
 
 }  // namespace
 
+inline void HeapCore::mark_kept(KeptRun run, unsigned place, ThreadHeap& keeper) noexcept {
+    Slab& record = slabs_[run.first];
+    record.set_capacity(run.units);
+    record.owner.store(&keeper, std::memory_order_relaxed);
+    record.run_place.store(static_cast<std::uint8_t>(place), std::memory_order_relaxed);
+    slabs_[run.first + run.units - 1].run_place.store(static_cast<std::uint8_t>(place),
+                                                      std::memory_order_relaxed);
+    record.run_part.store(RunPart::kept, std::memory_order_release);
+    if (kinds_[run.first].load(std::memory_order_relaxed) != UnitKind::large_head)
+        kinds_[run.first].store(UnitKind::large_head, std::memory_order_release);
+}
+
+// The kind is right already.
+inline void HeapCore::mark_large(std::size_t first, std::size_t units) noexcept {
+    Slab& record = slabs_[first];
+    record.set_capacity(static_cast<std::uint32_t>(units));
+    record.owner.store(nullptr, std::memory_order_relaxed);
+    record.run_part.store(RunPart::live, std::memory_order_release);
+}
+
 // Takes units off the front of a run; the rest stays one.
 inline void ThreadHeap::cut_run(unsigned place, std::size_t units) noexcept {
     const KeptRun run = runs_.at(place);

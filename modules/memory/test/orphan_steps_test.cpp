@@ -7,6 +7,7 @@
 #include <ouro/memory/small_object_allocator.hpp>
 #include <ouro/os/process_barrier.hpp>
 #include <ouro/os/thread.hpp>
+#include <ouro/os/thread_exit.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -117,6 +118,51 @@ TEST_F(OrphanSteps, HeapsThatThreadsDidNotLeaveAreLookedForOnceThereMayBeSome) {
     core().expect_left_heaps();
     orphan_->thread_id.store(0);
     EXPECT_EQ(*core().heap_of_this_thread(HeapCore::Search::none), mine_);
+}
+
+// Threads with one number whose hooks never run, though they were accepted.
+TEST_F(OrphanSteps, NoMoreHeapsAreLeftBehindThanUntilSomebodyNoticed) {
+    constexpr std::size_t kThreads = 140;
+    for (std::size_t thread = 0; thread < kThreads; ++thread)
+        ASSERT_TRUE(core().heap_of_this_thread(HeapCore::Search::none));
+    EXPECT_TRUE(core().may_be_left());
+    EXPECT_LT(heap_.counts().heaps, kThreads / 2);
+    // This thread ends, as all of them.
+    core().abandon_heaps_of(os::this_thread_id());
+    EXPECT_EQ(heap_.counts().orphans, heap_.counts().heaps);
+    detail::forget_heap(core().id());
+}
+
+// A heap that another copy of the library has made: it is not among the live ones of this, and that copy's
+// hook comes after the one here. The notes are one for both.
+HeapCore* g_other_copys = nullptr;
+bool g_is_note_of_other_lost = false;
+
+void leave_other_copys_heap(void*) {
+    g_is_note_of_other_lost = detail::is_note_lost(g_other_copys->id());
+    if (ThreadHeap* const heap = detail::noted_heap(g_other_copys->id()))
+        g_other_copys->abandon_heap(*heap, os::this_thread_id());
+}
+
+TEST_F(OrphanSteps, OtherCopiesOfTheLibraryFindTheirNotes) {
+    auto other = *SmallObjectAllocator::create({.max_bytes = std::size_t{1} << 20});
+    g_other_copys = open<OrphanCore>(other);
+    detail::remove_live_core(*g_other_copys);
+    const auto key = os::make_thread_exit_key(leave_other_copys_heap);
+    ASSERT_TRUE(key);
+    for (const bool is_lost : {false, true}) {
+        run_in_thread([&] {
+            heap_.deallocate(*heap_.allocate(kBytes));
+            other.deallocate(*other.allocate(kBytes));
+            if (is_lost) detail::t_lost_notes = ~std::uint64_t{0};
+            EXPECT_TRUE(os::set_thread_exit_value(*key, this));
+        });
+        EXPECT_EQ(g_is_note_of_other_lost, is_lost);
+        EXPECT_EQ(heap_.counts().orphans, 1U);
+        EXPECT_EQ(other.counts().heaps, 1U);
+        EXPECT_EQ(other.counts().orphans, 1U);
+    }
+    ASSERT_TRUE(detail::add_live_core(*g_other_copys));
 }
 
 // More than it has notes for.

@@ -288,7 +288,11 @@ private:
     [[nodiscard]] static Expected<void> commit_units(void* core, std::size_t first, std::size_t end) noexcept;
     void ask_for_huge_pages(std::size_t first, std::size_t end) const noexcept;
     static void tell_growth(void* core) noexcept;
+    [[nodiscard]] ThreadHeap* find_heap_of(std::uint64_t thread_id) const noexcept;
     [[nodiscard]] ThreadHeap* adopt_heap(std::uint64_t thread_id) noexcept;
+    // Now and then, for a thread that should have none: one that it has all the same was left behind by
+    // another with the same number, and then all look from now on.
+    [[nodiscard]] ThreadHeap* find_left_heap(std::uint64_t thread_id) noexcept;
     [[nodiscard]] Expected<ThreadHeap*> make_heap(std::uint64_t thread_id) noexcept;
     void set_kinds(std::size_t first, std::size_t count, UnitKind head, UnitKind body) noexcept;
     // The first of a large block; asserts that there is one.
@@ -357,6 +361,8 @@ private:
     OrphanLists orphan_lists_;
     OrphanStack adoptable_;
     std::atomic<bool> may_be_left_ = false;
+    // By threads that should have had none.
+    std::atomic<std::uint32_t> wanted_heaps_ = 0;
     std::atomic<std::uint64_t> orphan_visits_ = 0;
     std::atomic<bool> is_purging_ = false;
     // Number of the purge that somebody waited for in vain.
@@ -376,25 +382,5 @@ private:
     std::atomic<std::size_t> peak_bytes_ = 0;
     RecentPeak recent_peak_units_;
 };
-
-inline void HeapCore::mark_kept(KeptRun run, unsigned place, ThreadHeap& keeper) noexcept {
-    Slab& record = slabs_[run.first];
-    record.set_capacity(run.units);
-    record.owner.store(&keeper, std::memory_order_relaxed);
-    record.run_place.store(static_cast<std::uint8_t>(place), std::memory_order_relaxed);
-    slabs_[run.first + run.units - 1].run_place.store(static_cast<std::uint8_t>(place),
-                                                      std::memory_order_relaxed);
-    record.run_part.store(RunPart::kept, std::memory_order_release);
-    if (kinds_[run.first].load(std::memory_order_relaxed) != UnitKind::large_head)
-        kinds_[run.first].store(UnitKind::large_head, std::memory_order_release);
-}
-
-// The kind is right already.
-inline void HeapCore::mark_large(std::size_t first, std::size_t units) noexcept {
-    Slab& record = slabs_[first];
-    record.set_capacity(static_cast<std::uint32_t>(units));
-    record.owner.store(nullptr, std::memory_order_relaxed);
-    record.run_part.store(RunPart::live, std::memory_order_release);
-}
 
 }  // namespace ouro::detail
