@@ -231,7 +231,6 @@ void HeapCore::reset() noexcept {
     other_operations_.store(before.operations + before.live_blocks, std::memory_order_relaxed);
     id_ = take_id();
     heaps_.store(nullptr, std::memory_order_relaxed);
-    orphans_.store(0, std::memory_order_relaxed);
     orphan_lists_.clear();
     adoptable_.clear();
     unpromised_units_.store(all_kept_units_, std::memory_order_relaxed);

@@ -31,6 +31,7 @@ HeapCore::Counts HeapCore::count() const noexcept {
     for (const ThreadHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
          heap = heap->next_heap) {
         ++counts.heaps;
+        if (heap->state.load(std::memory_order_relaxed) == ThreadHeap::State::orphan) ++counts.orphans;
         counts.operations += heap->operations();
         // What a lost one kept is free: see recover_lost_units().
         if (!heap->is_lost()) kept_bytes += heap->kept_units() * UnitMap::kUnitBytes;
@@ -52,7 +53,6 @@ HeapCore::Counts HeapCore::count() const noexcept {
     counts.live_blocks = large_blocks + counts.live_blocks - std::min(counts.live_blocks, cached_blocks);
     counts.live_bytes = large_bytes + counts.live_bytes - std::min(counts.live_bytes, counts.cached_bytes);
     counts.cached_bytes += kept_bytes;
-    counts.orphans = orphans_.load(std::memory_order_relaxed);
     counts.orphan_visits = orphan_visits_.load(std::memory_order_relaxed);
     return counts;
 }

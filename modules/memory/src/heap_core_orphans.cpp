@@ -37,7 +37,6 @@ void OrphanLists::clear() noexcept {
 }
 
 void HeapCore::make_orphan(ThreadHeap& heap) noexcept {
-    orphans_.fetch_add(1, std::memory_order_relaxed);
     heap.state.store(ThreadHeap::State::orphan, std::memory_order_seq_cst);
     list_for_emptying(heap);
     list_for_adoption(heap);
@@ -60,7 +59,6 @@ ThreadHeap* HeapCore::adopt_heap(std::uint64_t thread) noexcept {
         if (!heap->state.compare_exchange_strong(expected, ThreadHeap::State::owned,
                                                  std::memory_order_seq_cst))
             continue;
-        orphans_.fetch_sub(1, std::memory_order_relaxed);
         heap->thread_id.store(thread, std::memory_order_release);
         return heap;
     }

@@ -112,6 +112,14 @@ TEST_F(OrphanSteps, TheChildOfAForkFindsThemWhereverTheyStood) {
     EXPECT_EQ(adopted, (std::set<ThreadHeap*>{orphan_, other}));
 }
 
+// Of a thread that was about to adopt it only the state is left.
+TEST_F(OrphanSteps, TheChildOfAForkCountsThemOnce) {
+    orphan_->state.store(ThreadHeap::State::owned);
+    core().abandon_heaps_except(os::this_thread_id());
+    EXPECT_EQ(heap_.counts().orphans, 1U);
+    EXPECT_EQ(heap_of_next_thread(), orphan_);
+}
+
 TEST_F(OrphanSteps, HeapsThatThreadsDidNotLeaveAreLookedForOnceThereMayBeSome) {
     EXPECT_EQ(*core().heap_of_this_thread(), mine_);
     EXPECT_EQ(*core().heap_of_this_thread(HeapCore::Search::none), orphan_);

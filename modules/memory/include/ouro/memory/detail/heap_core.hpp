@@ -355,7 +355,6 @@ private:
     // How much smaller the caches of threads are: where there is little, one shall not keep it all.
     unsigned cache_shift_;
     std::atomic<ThreadHeap*> heaps_ = nullptr;
-    std::atomic<std::uint32_t> orphans_ = 0;
     static constexpr unsigned kToEmpty = kClassCount;
     // By the class that they have slabs of; and those that nobody has emptied since they got something.
     OrphanLists orphan_lists_;
