@@ -272,8 +272,6 @@ TEST_F(ScheduleTest, PicturesShowTheTimesThatAreInTheText) {
     ASSERT_TRUE(barrier.ends_with(" us")) << text;
     EXPECT_EQ(between(dot, "barrier\\n", "\""), barrier) << dot;
     EXPECT_EQ(between(svg, "barrier ", "<"), barrier) << svg;
-    // It took so long at least.
-    EXPECT_GE(std::stod(between(text, "  long: ", " us")), 300.0);
 }
 
 TEST_F(ScheduleTest, WhatCannotMeetDoesNotConflict) {
